@@ -10,6 +10,7 @@
     lint.py rooms      includes that tests/rooms.txt does not allow
     lint.py scripts    scripts that their interpreter cannot read
     lint.py top        entries of the top level that do not belong there
+    lint.py version    deploy/CHANGELOG.md, which begins with another version than the project's
     lint.py twins      struct tags and prefixes of enum constants that two modules define
     lint.py wrappers   foreign headers that are not included by the file that wraps their library
 """
@@ -33,7 +34,7 @@ WRAPPERS = {
     "jansson.h": ("common/data/json.h",),
     "lexbor/encoding/": ("common/markup/charset.c",),
     "lexbor/dom/": ("common/markup/html",),
-    "lexbor/html/": ("common/markup/html", "common/markup/charset.c"),
+    "lexbor/html/": ("common/markup/html", "common/markup/charset.c", "tests/bench/"),
     "lexbor/punycode/": ("common/net/idna.c",),
     "lexbor/unicode/": ("common/net/idna.c",),
     "lexbor/url/": ("common/net/url.c",),
@@ -45,8 +46,8 @@ WRAPPERS = {
     "lzma.h": ("common/data/unpack_xz.c", "tests/"),
     "magic.h": ("common/data/sniff.c",),
     "microhttpd.h": ("common/net/http_server",),
-    "openssl/": ("common/data/base64.c", "common/data/digest.c", "tests/"),
-    "pcre2.h": ("worker/scrape/jsoup/regex.c",),
+    "openssl/": ("common/data/base64.c", "common/data/digest.c", "common/kafka/certificate.c", "worker/fetch/tls_sessions.c", "tests/"),
+    "pcre2.h": ("worker/scrape/jsoup/regex.c", "worker/scrape/jsoup/regex_priv.h", "worker/scrape/jsoup/regex_steps.c"),
     "poppler.h": ("worker/document/pdf.c", "worker/document/pdf_thumbnail.c"),
     "qpdf/": ("worker/document/pdf_info.c",),
     "seccomp.h": ("worker/examine/seccomp.c",),
@@ -65,7 +66,7 @@ PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)"', re.MULTILINE)
 # Of worker/model/metrics.def: where a room's metrics are counted, and a row.
 ROOM = re.compile(r'^ROOM\((\w+), "([^"]+)"\)', re.MULTILINE)
-METRIC = re.compile(r"^METRIC(?:_SET)?\((\w+), (\w+),", re.MULTILINE)
+METRIC = re.compile(r"^METRIC(?:_SET|_HISTOGRAM)?\((\w+), (\w+),", re.MULTILINE)
 STRUCT = re.compile(r"^struct (ing_\w+) \{", re.MULTILINE)
 ENUM = re.compile(r"^enum\s*\w*\s*\{([^}]*)\}", re.MULTILINE)
 RULER = re.compile(r"^/\* -{20,}$")
@@ -204,7 +205,7 @@ def metrics():
     sources = {path: PROSE.sub('""', read(path)) for path in tracked("worker/*.c") if not path.startswith("worker/model/")}
     for found in METRIC.finditer(text):
         room, member = found.groups()
-        counts = re.compile(rf"(?:->|\.){member}(?:\[[^;]*\])?\s*(?:\+\+|--|\+=|-=|=(?!=))|(?:\+\+|--)[\w>.-]+(?:->|\.){member}\b")
+        counts = re.compile(rf"ing_histogram_add(?:_shared)?\([^;,]*(?:->|\.){member},|(?:->|\.){member}(?:\[[^;]*\])?\s*(?:\+\+|--|\+=|-=|=(?!=))|(?:\+\+|--)[\w>.-]+(?:->|\.){member}\b")
         if not any(counts.search(code) for path, code in sources.items() if path.startswith(rooms.get(room, "\0"))):
             yield table, line_of(text, found.start()), f"nobody in {rooms.get(room)}* counts {room}.{member}"
 
@@ -244,8 +245,17 @@ def top():
             yield path, 1, "the top level has " + " ".join(TOP)
 
 
+def version():
+    """project(VERSION) is the one place; the newest section of the changelog, from which packages and manual pages are dated, is of it."""
+    project = re.search(r"^project\(.* VERSION ([0-9.]+)", read("CMakeLists.txt"), re.MULTILINE).group(1)
+    changes = read("deploy/CHANGELOG.md")
+    first = re.search(r"^## (.*)$", changes, re.MULTILINE)
+    if not first or not re.fullmatch(rf"{re.escape(project)} \(\d{{4}}-\d\d-\d\d\)", first.group(1)):
+        yield "deploy/CHANGELOG.md", line_of(changes, first.start()) if first else 1, f'the first section is to be "## {project} (YEAR-MONTH-DAY)"'
+
+
 CHECKS = {"banned": banned, "budgets": budgets, "layout": layout, "licence": licence, "metrics": metrics, "rooms": rooms,
-          "scripts": scripts, "top": top, "twins": twins, "wrappers": wrappers}
+          "scripts": scripts, "top": top, "twins": twins, "version": version, "wrappers": wrappers}
 
 
 def main():

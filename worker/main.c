@@ -10,10 +10,12 @@
 #include "common/base/descriptors.h"
 #include "common/base/log.h"
 #include "common/base/options.h"
+#include "common/data/pg_dsn.h"
 #include "worker/conf/conf.h"
-#include "worker/model/version.h"
+#include "worker/model/libraries.h"
 #include "worker/engine/daemon.h"
 #include "worker/engine/ruleset.h"
+#include "worker/service/journald.h"
 
 #define MAX_SETS 256
 
@@ -43,11 +45,44 @@ static enum ing_daemon_exit check_rules(const struct ing_conf *conf)
 	return ING_DAEMON_OK;
 }
 
+static void log_warnings(const struct ing_report *report)
+{
+	char line[1200];
+	for (size_t i = 0; i < report->count; i++) {
+		ing_report_format_line(&report->lines[i], line, sizeof(line));
+		ing_log(ING_LOG_WARNING, "%s", line);
+	}
+}
+
+/* What the first lines of --help do not say; one for each option. */
+static const struct {
+	const char *head, *sentence;
+} helps[] = {
+	{"--config FILE", "read the configuration from this file"},
+	{"--set KEY=VALUE",
+		"set a key after the file has been read; VALUE is YAML; may be repeated"},
+	{"--check-config", "check the configuration and the rules, print all errors, and exit"},
+	{"--dump-config", "print the configuration in force, and exit"},
+	{"--dump-man", "print the keys of ingest-worker.conf(5) as mdoc, and exit"},
+	{"--version", "print the version and those of the libraries in use, and exit"},
+	{"--help", "print this text"},
+};
+
 static void print_usage(FILE *to)
 {
 	fprintf(to,
 		"usage: ingest-worker [--config FILE] [--set KEY=VALUE]...\n"
 		"                     [--check-config] [--dump-config] [--dump-man] [--version] [--help]\n");
+}
+
+static void print_help(void)
+{
+	print_usage(stdout);
+	printf("\nFetches documents for the requests on Kafka's topics, until it is told to stop.\n\n");
+	for (size_t i = 0; i < ING_ARRAY_LEN(helps); i++)
+		printf("  %-15s  %s\n", helps[i].head, helps[i].sentence);
+	printf("\nExit status: 0 stopped by a signal, 1 another worker has its place, 2 usage or configuration,\n"
+	       "3 the environment is not usable. ingest-worker(8), ingest-worker.conf(5)\n");
 }
 
 /* Returns -1 to go on, or the exit code. */
@@ -88,10 +123,10 @@ static int parse_options(int argc, char **argv, struct options *o)
 			o->dump_man = true;
 			break;
 		case 'V':
-			printf("ingest-worker %s\n", ING_VERSION);
+			ing_libraries_print("ingest-worker", stdout);
 			return ING_DAEMON_OK;
 		case 'h':
-			print_usage(stdout);
+			print_help();
 			return ING_DAEMON_OK;
 		default:
 			print_usage(stderr);
@@ -129,17 +164,25 @@ int main(int argc, char **argv)
 		ing_report_done(&report);
 		return ING_DAEMON_CONFIG;
 	}
-	ing_report_done(&report);
 	code = ING_DAEMON_OK;
 	if (options.dump_config) {
 		ing_conf_dump(conf, stdout);
 	} else if (options.check_config) {
+		ing_report_print(&report, true, stderr);
 		code = (int)check_rules(conf);
 	} else {
-		ing_log_init(conf->log_level);
+		ing_journald_log("ingest-worker", &(struct ing_log_conf){
+							  .max_level = conf->log_level,
+							  .format = conf->log_format,
+							  .instance = conf->instance,
+							  .never_wait = true,
+						  });
+		log_warnings(&report);
+		ing_pg_use_password_file(conf->postgres.password_file);
 		ing_descriptors_reserve();
 		code = (int)ing_daemon_run(conf);
 	}
+	ing_report_done(&report);
 	ing_conf_free(conf);
 	return code;
 }

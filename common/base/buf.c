@@ -68,9 +68,14 @@ bool ing_buf_add(struct ing_buf *b, const void *data, size_t bytes)
 	return true;
 }
 
-bool ing_buf_add_char(struct ing_buf *b, char c)
+bool ing_buf_add_first_char(struct ing_buf *b, char c)
 {
-	return ing_buf_add(b, &c, 1);
+	char *to = ing_buf_reserve(b, 1);
+	if (to == NULL)
+		return false;
+	*to = c;
+	ing_buf_commit(b, 1);
+	return true;
 }
 
 bool ing_buf_add_str(struct ing_buf *b, const char *s)

@@ -11,6 +11,7 @@
 #define ING_ISO8601_BYTES 32 /* "2026-11-21T11:00:00.000000Z" and NUL */
 
 uint64_t ing_now_ms(void);          /* monotonic: for deadlines and delays */
+uint64_t ing_now_us(void);          /* the same clock: for durations */
 struct timespec ing_wall_now(void); /* UTC: for records */
 uint64_t ing_thread_cpu_ns(void);   /* CPU time of the calling thread: for budgets and statistics */
 

@@ -1,95 +1,153 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Lines to stderr. Timestamps are left out under journald, which adds its own.
+ * Who writes where. Set up before threads start and constant after, but for the count of lines that
+ * nobody had room for.
  */
 #include "common/base/log.h"
 
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/utf8.h"
+#include "common/base/log_line.h"
 
-#define LINE_BYTES 2048
-
-static enum ing_log_level max_log_level = ING_LOG_INFO;
+static struct ing_log_conf conf = {.max_level = ING_LOG_INFO};
 static bool under_journald;
+static atomic_uint left_out;
 
-static const char *level_word(enum ing_log_level level)
+/* $JOURNAL_STREAM has the device and inode of the journal's stream; stderr may be another file. */
+static bool stderr_is_journal(void)
 {
-	switch (level) {
-	case ING_LOG_ERROR:
-		return "error";
-	case ING_LOG_WARNING:
-		return "warning";
-	case ING_LOG_INFO:
-		return "info";
-	case ING_LOG_DEBUG:
-		break;
-	}
-	return "debug";
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device = 0, inode = 0;
+	struct stat st;
+	return stream != NULL && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode;
 }
 
-/* Copies with control bytes and invalid UTF-8 as \xHH. Returns the bytes written; the rest is
- * cut. */
-static size_t escape(const char *from, size_t from_bytes, char *to, size_t to_bytes)
+/* A pipe has room for a whole line then, and a socket of the journal, too. */
+static bool stderr_has_room(void)
 {
-	size_t out = 0;
-	for (size_t i = 0; i < from_bytes && out + 5 < to_bytes;) {
-		size_t n = ing_utf8_sequence(from + i, from_bytes - i);
-		if (n == 0 || (unsigned char)from[i] < 0x20 || from[i] == 0x7f) {
-			out += (size_t)snprintf(
-				to + out, to_bytes - out, "\\x%02x", (unsigned char)from[i]);
-			i++;
-			continue;
-		}
-		memcpy(to + out, from + i, n);
-		out += n;
-		i += n;
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+	return poll(&p, 1, 0) != 0;
+}
+
+static void write_record(const struct ing_log_record *r, enum ing_log_format format)
+{
+	char line[ING_LOG_LINE_BYTES];
+	size_t n =
+		format == ING_LOG_FORMAT_JSON
+			? ing_log_json_line(r, ing_wall_now(), under_journald, line, sizeof(line))
+			: ing_log_text_line(r, ing_wall_now(), under_journald, line, sizeof(line));
+	ssize_t ignored = write(STDERR_FILENO, line, n);
+	(void)ignored; /* nowhere left to complain */
+}
+
+static void write_left_out(enum ing_log_format format)
+{
+	unsigned count = atomic_exchange(&left_out, 0);
+	char text[100];
+	if (count == 0)
+		return;
+	int n = snprintf(text, sizeof(text),
+		"%u line%s of the log left out: who reads them is slow", count,
+		ING_PLURAL_S(count));
+	write_record(&(struct ing_log_record){.level = ING_LOG_WARNING,
+			     .instance = conf.instance,
+			     .message = text,
+			     .message_bytes = (size_t)n},
+		format);
+}
+
+static void emit(const struct ing_log_record *r)
+{
+	enum ing_log_format format = conf.format;
+	if (format == ING_LOG_FORMAT_JOURNAL) {
+		if (conf.journal != NULL && conf.journal(r))
+			return;
+		format = ING_LOG_FORMAT_TEXT;
 	}
-	return out;
+	if (conf.never_wait && !stderr_has_room()) {
+		atomic_fetch_add(&left_out, 1);
+		return;
+	}
+	if (atomic_load_explicit(&left_out, memory_order_relaxed) > 0) {
+		write_left_out(format);
+		if (conf.never_wait && !stderr_has_room()) {
+			atomic_fetch_add(&left_out, 1);
+			return;
+		}
+	}
+	write_record(r, format);
+}
+
+static void emit_formatted(enum ing_log_level level, const struct ing_log_field *fields,
+	size_t count, const char *fmt, va_list ap)
+{
+	char text[ING_LOG_LINE_BYTES];
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	size_t bytes = n < 0 ? 0 : (size_t)n;
+	emit(&(struct ing_log_record){.level = level,
+		.instance = conf.instance != NULL ? conf.instance : "",
+		.message = text,
+		.message_bytes = ING_MIN(bytes, sizeof(text) - 1),
+		.cut = bytes >= sizeof(text),
+		.fields = fields,
+		.field_count = count});
+}
+
+static void log_broken(const char *text)
+{
+	conf.never_wait = false; /* the last line */
+	ing_log(ING_LOG_FATAL, "%s", text);
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_log_init(enum ing_log_level max_level)
 {
-	max_log_level = max_level;
-	under_journald = getenv("JOURNAL_STREAM") != NULL;
+	ing_log_setup(&(struct ing_log_conf){.max_level = max_level});
+}
+
+void ing_log_setup(const struct ing_log_conf *given)
+{
+	conf = *given;
+	if (conf.instance == NULL)
+		conf.instance = "";
+	under_journald = stderr_is_journal();
+	ing_must_tell = log_broken;
 }
 
 bool ing_log_wants(enum ing_log_level level)
 {
-	return level <= max_log_level;
+	return level <= conf.max_level;
 }
 
 void ing_log(enum ing_log_level level, const char *fmt, ...)
 {
 	if (!ing_log_wants(level))
 		return;
-	char text[LINE_BYTES];
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	emit_formatted(level, NULL, 0, fmt, ap);
 	va_end(ap);
-	size_t text_bytes = n < 0 ? 0 : ING_MIN((size_t)n, sizeof(text) - 1);
+}
 
-	char line[LINE_BYTES + 64];
-	size_t len;
-	if (under_journald) {
-		len = (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
-	} else {
-		char when[ING_ISO8601_BYTES];
-		ing_format_iso8601(ing_wall_now(), 3, when);
-		len = (size_t)snprintf(line, sizeof(line), "%s %s: ", when, level_word(level));
-	}
-	len += escape(text, text_bytes, line + len, sizeof(line) - len - 1);
-	line[len++] = '\n';
-	ssize_t ignored = write(STDERR_FILENO, line, len);
-	(void)ignored; /* nowhere left to complain */
+void ing_log_fields(enum ing_log_level level, const struct ing_log_field *fields, size_t count,
+	const char *fmt, ...)
+{
+	if (!ing_log_wants(level))
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	emit_formatted(level, fields, count, fmt, ap);
+	va_end(ap);
 }
 
 bool ing_log_throttle_pass(
@@ -100,9 +158,21 @@ bool ing_log_throttle_pass(
 		gate->suppressed++;
 		return false;
 	}
-	if (ret_suppressed != NULL)
-		*ret_suppressed = gate->suppressed;
+	*ret_suppressed = gate->suppressed;
 	gate->suppressed = 0;
 	gate->next_ms = now + every_ms;
+	return true;
+}
+
+bool ing_log_throttled(struct ing_log_throttle *gate, uint64_t every_ms, enum ing_log_level level,
+	const char *fmt, ...)
+{
+	unsigned suppressed;
+	if (!ing_log_wants(level) || !ing_log_throttle_pass(gate, every_ms, &suppressed))
+		return false;
+	va_list ap;
+	va_start(ap, fmt);
+	emit_formatted(level, &ING_LOG_FIELD_SUPPRESSED(suppressed), 1, fmt, ap);
+	va_end(ap);
 	return true;
 }

@@ -8,9 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void (*ing_must_tell)(const char *text);
+
 void ing_must_failed(const char *expr, const char *file, int line, const char *func)
 {
-	fprintf(stderr, "<0>%s:%d: %s: broken invariant: %s\n", file, line, func, expr);
+	char text[1000];
+	snprintf(text, sizeof(text), "%s:%d: %s: broken invariant: %s", file, line, func, expr);
+	void (*tell)(const char *text) = ING_TAKE(ing_must_tell);
+	if (tell != NULL)
+		tell(text);
+	else
+		fprintf(stderr, "<0>%s\n", text);
 	abort();
 }
 

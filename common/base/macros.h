@@ -38,6 +38,8 @@
 			ing_must_failed(#x, __FILE__, __LINE__, __func__);                         \
 	} while (0)
 ING_NORETURN void ing_must_failed(const char *expr, const char *file, int line, const char *func);
+/* Told before the process aborts; stderr is, as text, while there is nobody. Set before threads start. */
+extern void (*ing_must_tell)(const char *text);
 
 /* Objects that travel through a void pointer start with a magic; callbacks open with this check. */
 #define ING_CAST_OBJ(to, from, magic_value)                                                        \

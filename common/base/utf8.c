@@ -8,6 +8,10 @@
 
 #define REPLACEMENT 0xfffd
 
+/* Sixteen bytes that are counted at once; the compiler has instructions for that on most machines. */
+typedef unsigned char lanes __attribute__((vector_size(16)));
+#define MAX_LANE_ADDS 127 /* of two units at most, which a byte can count */
+
 static bool is_continuation(unsigned char c)
 {
 	return (c & 0xc0) == 0x80;
@@ -85,6 +89,14 @@ static size_t skip_ascii(const char *s, size_t bytes, size_t i)
 	return i;
 }
 
+size_t ing_utf8_ascii_run(const char *s, size_t bytes)
+{
+	size_t i = skip_ascii(s, bytes, 0);
+	while (i < bytes && (unsigned char)s[i] < 0x80)
+		i++;
+	return i;
+}
+
 bool ing_utf8_valid(const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
@@ -138,10 +150,23 @@ size_t ing_utf8_cut(const char *s, size_t bytes, size_t max_bytes)
 size_t ing_utf8_utf16_units(const char *s, size_t bytes)
 {
 	size_t units = 0;
-	for (size_t i = 0; i < bytes; i++) {
+	size_t i = 0;
+	while (bytes - i >= sizeof(lanes)) {
+		lanes counts = {0};
+		for (int k = 0; k < MAX_LANE_ADDS && bytes - i >= sizeof(lanes); k++) {
+			lanes some;
+			memcpy(&some, s + i, sizeof(some));
+			/* A comparison that holds is -1. */
+			counts -= (lanes)(((some & 0xc0) != 0x80) + (some >= 0xf0));
+			i += sizeof(some);
+		}
+		for (size_t k = 0; k < sizeof(lanes); k++)
+			units += counts[k];
+	}
+	for (; i < bytes; i++) {
 		unsigned char c = (unsigned char)s[i];
-		units += (c & 0xc0) != 0x80; /* not a continuation */
-		units += c >= 0xf0;          /* beyond the BMP: a surrogate pair */
+		units += !is_continuation(c);
+		units += c >= 0xf0; /* beyond the BMP: a surrogate pair */
 	}
 	return units;
 }

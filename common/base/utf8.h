@@ -20,6 +20,8 @@ size_t ing_utf8_decode(const char *s, size_t bytes, uint32_t *ret);
  * NUL behind. */
 size_t ing_utf8_encode(uint32_t code_point, char out[ING_UTF8_BYTES]);
 bool ing_utf8_valid(const char *s, size_t bytes);
+/* How many bytes of ASCII it begins with. */
+size_t ing_utf8_ascii_run(const char *s, size_t bytes);
 /* Heap copy (caller frees) with every ill-formed byte and every NUL replaced by U+FFFD: always
  * valid UTF-8, fit for PostgreSQL and JSON. NULL when memory is short. *ret_bytes may be NULL. */
 char *ing_utf8_clean(const char *s, size_t bytes, size_t *ret_bytes);

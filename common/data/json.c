@@ -8,6 +8,8 @@
 #include "common/data/json.h"
 
 #include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,13 @@ static json_t *borrow(const json_t *value)
 static int add_bytes(const char *s, size_t bytes, void *ctx)
 {
 	return ing_buf_add(ctx, s, bytes) ? 0 : -1;
+}
+
+static void add_integer(struct ing_buf *out, json_int_t n)
+{
+	char text[24];
+	int bytes = snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, n);
+	ing_buf_add(out, text, (size_t)bytes);
 }
 
 /* Recursion ends with the depth of the value, which its maker or the parser has limited. */
@@ -78,8 +87,14 @@ static void write_value(struct ing_buf *out, const json_t *value)
 		write_list(out, value);
 	else if (json_is_string(value))
 		ing_json_add_text(out, json_string_value(value), json_string_length(value));
-	else
+	else if (json_is_integer(value))
+		add_integer(out, json_integer_value(value));
+	else if (json_is_real(value))
 		ing_json_add(out, value);
+	else
+		ing_buf_add_str(out, json_is_true(value)    ? "true"
+				     : json_is_false(value) ? "false"
+							    : "null");
 }
 
 /* ------------------------------------------------------------------------------------------ */
@@ -185,11 +200,12 @@ bool ing_json_write(struct ing_buf *out, const json_t *value)
 
 char *ing_json_dump(const json_t *value, size_t *ret_bytes)
 {
-	char *s = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	ing_must(s != NULL);
+	struct ing_buf out;
+	ing_buf_init(&out, SIZE_MAX / 8);
+	ing_must(ing_json_write(&out, value));
 	if (ret_bytes != NULL)
-		*ret_bytes = strlen(s);
-	return s;
+		*ret_bytes = out.len;
+	return ing_buf_steal(&out);
 }
 
 char *ing_json_dump_rounded(const json_t *value, unsigned digits)

@@ -75,13 +75,13 @@ void ing_json_append(json_t *list, json_t *value);
 
 /* --- writing --- */
 
-/* Append any value as compact JSON, as ing_json_dump() but for the case of hexadecimal digits, and several times
- * faster where texts are long. Returns false when the buffer's ceiling was hit. */
+/* Append any value as compact JSON, as jansson does but for the case of hexadecimal digits, and several times
+ * faster. Returns false when the buffer's ceiling was hit. */
 bool ing_json_write(struct ing_buf *out, const json_t *value);
-/* Any value as compact JSON: a heap string (caller frees), never NULL. Reals have the 17 digits
+/* The same: a heap string (caller frees), never NULL. Reals have the 17 digits
  * that bring each double back. *ret_bytes may be NULL. */
 char *ing_json_dump(const json_t *value, size_t *ret_bytes);
-/* The same with reals of at most `digits` significant digits (1 to 17). */
+/* The same by jansson, with reals of at most `digits` significant digits (1 to 17). */
 char *ing_json_dump_rounded(const json_t *value, unsigned digits);
-/* Append a value as compact JSON. Returns false when the buffer's ceiling was hit. */
+/* Append a value as compact JSON by jansson. Returns false when the buffer's ceiling was hit. */
 bool ing_json_add(struct ing_buf *out, const json_t *value);

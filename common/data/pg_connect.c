@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 
 #include "common/base/clock.h"
+#include "common/data/pg_dsn.h"
 
 #define TIMEOUT_TEXT "5" /* s: connect_timeout of a DSN that has none */
 #define SHUTDOWN_MS 1000 /* for libpq to see that its socket was shut down */
@@ -35,48 +36,13 @@ struct plan {
 	int timeout_ms;    /* for each address; -1: none */
 	const char *attrs; /* target_session_attrs; NULL: as the DSN says */
 	bool prefer_standby;
+	char *password; /* heap; NULL: as the DSN says */
+	/* What the DSN names as credentials; heap paths. */
+	const char *file_names[ING_PG_DSN_FILES];
+	char *files[ING_PG_DSN_FILES];
+	size_t file_count;
 	struct hosts hosts;
 };
-
-/* What libpq quotes of a malformed address may be its password, which may have quotes of its own;
- * but for options, which have names. whole: the text was not cut. */
-static void hide_quoted(char *text, bool whole)
-{
-	char *first = strchr(text, '"');
-	if (first == NULL || strncmp(text, "invalid connection option",
-				     strlen("invalid connection option")) == 0)
-		return;
-	char *last = strrchr(text, '"');
-	*first = '*';
-	if (whole)
-		memmove(first + 1, last + 1, strlen(last + 1) + 1);
-	else
-		first[1] = '\0';
-}
-
-static int parse_dsn(const char *dsn, PQconninfoOption **ret, struct ing_error *err)
-{
-	char *reason = NULL;
-	*ret = PQconninfoParse(dsn, &reason);
-	if (*ret != NULL)
-		return 0;
-	char text[300];
-	ing_pg_flatten(reason, text, sizeof(text));
-	hide_quoted(text, strlen(reason) < sizeof(text));
-	PQfreemem(reason);
-	return ing_error_set(err, ING_FAIL_CONFIG, "database address: %s", text);
-}
-
-/* An option of the DSN's, or else of the environment's (variable NULL: of the DSN's alone). */
-static const char *option(const PQconninfoOption *options, const char *name, const char *variable)
-{
-	for (const PQconninfoOption *o = options; o->keyword != NULL; o++) {
-		if (strcmp(o->keyword, name) == 0 && o->val != NULL && o->val[0] != '\0')
-			return o->val;
-	}
-	const char *value = variable != NULL ? getenv(variable) : NULL;
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
 
 /* Returns how many elements the list has; 0: there is no list, or it has an empty element or too
  * many. */
@@ -99,11 +65,11 @@ static size_t split(const char *list, char **ret_copy, const char **ret)
  * of its own, and balancing is libpq's business. */
 static void find_hosts(const PQconninfoOption *options, struct hosts *h)
 {
-	const char *names = option(options, "host", "PGHOST");
-	const char *addresses = option(options, "hostaddr", "PGHOSTADDR");
-	const char *ports = option(options, "port", "PGPORT");
-	if (option(options, "service", "PGSERVICE") != NULL ||
-		option(options, "load_balance_hosts", "PGLOADBALANCEHOSTS") != NULL)
+	const char *names = ing_pg_dsn_option(options, "host", "PGHOST");
+	const char *addresses = ing_pg_dsn_option(options, "hostaddr", "PGHOSTADDR");
+	const char *ports = ing_pg_dsn_option(options, "port", "PGPORT");
+	if (ing_pg_dsn_option(options, "service", "PGSERVICE") != NULL ||
+		ing_pg_dsn_option(options, "load_balance_hosts", "PGLOADBALANCEHOSTS") != NULL)
 		return;
 	size_t name_count = split(names, &h->names, h->name);
 	size_t address_count = split(addresses, &h->addresses, h->address);
@@ -124,7 +90,7 @@ static void free_hosts(struct hosts *h)
 
 static int timeout_of(const PQconninfoOption *options)
 {
-	const char *text = option(options, "connect_timeout", NULL);
+	const char *text = ing_pg_dsn_option(options, "connect_timeout", NULL);
 	long s = strtol(text != NULL ? text : TIMEOUT_TEXT, NULL, 10);
 	if (s <= 0)
 		return -1;
@@ -133,27 +99,54 @@ static int timeout_of(const PQconninfoOption *options)
 
 static bool has_many_hosts(const PQconninfoOption *options)
 {
-	const char *hosts = option(options, "hostaddr", NULL);
+	const char *hosts = ing_pg_dsn_option(options, "hostaddr", NULL);
 	if (hosts == NULL)
-		hosts = option(options, "host", "PGHOST");
+		hosts = ing_pg_dsn_option(options, "host", "PGHOST");
 	return hosts != NULL && strchr(hosts, ',') != NULL;
 }
 
 static int make_plan(struct plan *p, struct ing_error *err)
 {
 	PQconninfoOption *options = NULL;
-	int rc = parse_dsn(p->dsn, &options, err);
+	int rc = ing_pg_dsn_parse(p->dsn, &options, err);
 	if (rc != 0)
 		return rc;
-	const char *attrs = option(options, "target_session_attrs", "PGTARGETSESSIONATTRS");
+	const char *attrs =
+		ing_pg_dsn_option(options, "target_session_attrs", "PGTARGETSESSIONATTRS");
 	if (attrs == NULL && has_many_hosts(options))
 		p->attrs = "read-write";
 	p->timeout_ms = timeout_of(options);
 	find_hosts(options, &p->hosts);
+	p->file_count = ing_pg_dsn_credentials(options, p->file_names, p->files);
 	p->prefer_standby =
 		p->hosts.count > 0 && attrs != NULL && strcmp(attrs, "prefer-standby") == 0;
 	PQconninfoFree(options);
-	return 0;
+	return ing_pg_password(&p->password, err);
+}
+
+static void free_plan(struct plan *p)
+{
+	if (p->password != NULL)
+		explicit_bzero(p->password, strlen(p->password));
+	free(p->password);
+	for (size_t i = 0; i < p->file_count; i++)
+		free(p->files[i]);
+	free_hosts(&p->hosts);
+}
+
+#define MAX_PARAMETERS 24
+
+struct parameters {
+	const char *names[MAX_PARAMETERS + 1], *values[MAX_PARAMETERS + 1];
+	size_t count;
+};
+
+/* A NULL value is left to what was said before, and so to libpq. */
+static void add_parameter(struct parameters *to, const char *name, const char *value)
+{
+	ing_must(to->count < MAX_PARAMETERS);
+	to->names[to->count] = name;
+	to->values[to->count++] = value;
 }
 
 /* i: of the plan's hosts, if it has any. */
@@ -162,15 +155,25 @@ static PGconn *start(const struct plan *p, size_t i)
 	const struct hosts *h = &p->hosts;
 	bool one = h->count > 0;
 	const char *port = !one || h->port_count == 0 ? NULL : h->port[h->port_count == 1 ? 0 : i];
+	struct parameters with = {.count = 0};
 	/* What stands before dbname yields to the DSN, what stands behind it does not. A host that
 	 * vanishes is noticed after 10 s of unacknowledged data, or 11 s of silence while we wait.
 	 */
-	static const char *const names[] = {"keepalives_idle", "keepalives_interval",
-		"keepalives_count", "tcp_user_timeout", "fallback_application_name", "dbname",
-		"client_encoding", "target_session_attrs", "host", "hostaddr", "port", NULL};
-	const char *const values[] = {"5", "2", "3", "10000", "ingest-worker", p->dsn, "UTF8",
-		p->attrs, one ? h->name[i] : NULL, one ? h->address[i] : NULL, port, NULL};
-	PGconn *conn = PQconnectStartParams(names, values, 1);
+	add_parameter(&with, "keepalives_idle", "5");
+	add_parameter(&with, "keepalives_interval", "2");
+	add_parameter(&with, "keepalives_count", "3");
+	add_parameter(&with, "tcp_user_timeout", "10000");
+	add_parameter(&with, "fallback_application_name", "ingest-worker");
+	add_parameter(&with, "dbname", p->dsn);
+	add_parameter(&with, "client_encoding", "UTF8");
+	add_parameter(&with, "target_session_attrs", p->attrs);
+	add_parameter(&with, "host", one ? h->name[i] : NULL);
+	add_parameter(&with, "hostaddr", one ? h->address[i] : NULL);
+	add_parameter(&with, "port", port);
+	add_parameter(&with, "password", p->password);
+	for (size_t k = 0; k < p->file_count; k++)
+		add_parameter(&with, p->file_names[k], p->files[k]);
+	PGconn *conn = PQconnectStartParams(with.names, with.values, 1);
 	ing_must(conn != NULL);
 	return conn;
 }
@@ -279,15 +282,14 @@ int ing_pg_connect(const char *dsn, int stop_fd, struct pg_conn **ret, struct in
 {
 	struct plan p = {.dsn = dsn, .stop_fd = stop_fd};
 	int rc = make_plan(&p, err);
-	if (rc != 0)
-		return rc;
-	if (p.prefer_standby)
+	if (rc == 0 && p.prefer_standby)
 		p.attrs = "standby";
-	rc = try_hosts(&p, ret, err);
+	if (rc == 0)
+		rc = try_hosts(&p, ret, err);
 	if (p.prefer_standby && rc == -ING_FAIL_UNAVAILABLE) {
 		p.attrs = "any";
 		rc = try_hosts(&p, ret, err);
 	}
-	free_hosts(&p.hosts);
+	free_plan(&p);
 	return rc;
 }

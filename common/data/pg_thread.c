@@ -9,12 +9,15 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "common/base/clock.h"
+#include "common/base/note.h"
 
 #define PG_THREAD_MAGIC 0x50475431u
 /* Deadline of each call while a connection is prepared; then the attempts' limits hold. */
@@ -24,6 +27,7 @@
 #define CONFLICT_MIN_MS 2
 #define CONFLICT_MAX_MS 1000
 #define REMIND_MS 60000 /* between two calls of trouble() */
+#define REASON_BYTES 200
 
 struct ing_pg_thread {
 	unsigned magic;
@@ -35,12 +39,14 @@ struct ing_pg_thread {
 	bool started;
 	int stop_fd; /* readable: stop */
 	atomic_bool stopping, blocked;
-	bool told_blocked; /* loop: what blocked() was last called with */
+	struct ing_note words; /* of the last failure */
+	bool told_blocked;     /* loop: what blocked() was last called with */
 
 	/* the thread's own, once it has started */
 	struct ing_pg *pg;
-	unsigned failures;  /* in a row */
-	uint64_t remind_ms; /* when to call trouble() again */
+	unsigned failures;                /* in a row */
+	uint64_t remind_ms;               /* when to call trouble() again */
+	char no_connection[REASON_BYTES]; /* why, as told last; "": not told since there was one */
 	unsigned seed;
 };
 
@@ -79,14 +85,24 @@ static void set_blocked(struct ing_pg_thread *t, bool blocked)
 		uv_async_send(&t->async);
 }
 
-static void back_off(struct ing_pg_thread *t, const struct ing_error *err)
+/* Why there is no connection: whether it is another reason than the one that was told last. Keeps it. */
+static bool is_news(struct ing_pg_thread *t, const struct ing_error *err)
+{
+	if (strncmp(t->no_connection, err->msg, REASON_BYTES - 1) == 0)
+		return false;
+	snprintf(t->no_connection, sizeof(t->no_connection), "%.*s", REASON_BYTES - 1, err->msg);
+	return true;
+}
+
+static void back_off(struct ing_pg_thread *t, const struct ing_error *err, bool news)
 {
 	if (atomic_load(&t->stopping))
 		return;
 	uint64_t now = ing_now_ms();
 	bool first = !atomic_load(&t->blocked);
+	ing_note_set(&t->words, err->msg);
 	set_blocked(t, true);
-	if (first || now >= t->remind_ms) {
+	if (first || news || now >= t->remind_ms) {
 		t->remind_ms = now + REMIND_MS;
 		t->conf.trouble(t->conf.ctx, err);
 	}
@@ -97,6 +113,7 @@ static void back_off(struct ing_pg_thread *t, const struct ing_error *err)
 static void record_success(struct ing_pg_thread *t)
 {
 	t->failures = 0;
+	t->no_connection[0] = '\0';
 	if (atomic_load(&t->blocked))
 		t->conf.trouble(t->conf.ctx, NULL);
 	set_blocked(t, false);
@@ -205,6 +222,7 @@ void ing_pg_thread_free(struct ing_pg_thread *t)
 	ing_pg_close(t->pg);
 	close(t->stop_fd);
 	free(t->dsn);
+	ing_note_done(&t->words);
 	if (t->started)
 		uv_close((uv_handle_t *)&t->async, free_closed);
 	else
@@ -224,6 +242,11 @@ struct ing_node *ing_pg_thread_wait(struct ing_pg_thread *t, int timeout_ms)
 bool ing_pg_thread_blocked(const struct ing_pg_thread *t)
 {
 	return atomic_load(&t->blocked);
+}
+
+const char *ing_pg_thread_trouble(struct ing_pg_thread *t)
+{
+	return atomic_load(&t->blocked) ? ing_note_get(&t->words) : NULL;
 }
 
 bool ing_pg_thread_stopping(const struct ing_pg_thread *t)
@@ -254,7 +277,7 @@ enum ing_pg_rc ing_pg_thread_run(
 	while (!atomic_load(&t->stopping)) {
 		ing_error_clear(err);
 		if (t->pg == NULL && open_connection(t, err) != 0) {
-			back_off(t, err);
+			back_off(t, err, is_news(t, err));
 			continue;
 		}
 		enum ing_pg_rc rc = attempt(t->pg, ctx, err);
@@ -268,13 +291,13 @@ enum ing_pg_rc ing_pg_thread_run(
 			break;
 		case ING_PG_SLOW:
 		case ING_PG_LOCKED:
-			back_off(t, err);
+			back_off(t, err, false);
 			break;
 		case ING_PG_LOST:
 		case ING_PG_SILENT:
 		case ING_PG_TROUBLE:
 			ing_pg_close(ING_TAKE(t->pg));
-			back_off(t, err);
+			back_off(t, err, false);
 			break;
 		case ING_PG_STOPPED:
 			return rc;

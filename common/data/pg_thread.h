@@ -50,8 +50,8 @@ struct ing_pg_thread_conf {
 	/* Thread: carry out what is queued (ing_pg_thread_take()), and return. Called again until
 	 * the thread is stopped. */
 	void (*work)(void *ctx);
-	/* Thread: blocked, and why: at the first failure, then once a minute. err NULL: no longer
-	 * blocked. */
+	/* Thread: blocked, and why: at the first failure, then once a minute, and whenever there is another reason
+	 * why no connection can be made. err NULL: no longer blocked. */
 	void (*trouble)(void *ctx, const struct ing_error *err);
 	/* Loop: items that were handed back, oldest first, linked by next; the callee owns them. */
 	void (*finished)(void *ctx, struct ing_node *items);
@@ -75,6 +75,9 @@ void ing_pg_thread_free(struct ing_pg_thread *t);
 void ing_pg_thread_push(struct ing_pg_thread *t, struct ing_node *item);
 /* Loop: wait up to timeout_ms for items that finished() has not been given. NULL: none. */
 struct ing_node *ing_pg_thread_wait(struct ing_pg_thread *t, int timeout_ms);
+
+/* Loop: why it is blocked, valid until the next call; NULL: it is not. */
+const char *ing_pg_thread_trouble(struct ing_pg_thread *t);
 
 /* Any thread. */
 bool ing_pg_thread_blocked(const struct ing_pg_thread *t);

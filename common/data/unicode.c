@@ -79,13 +79,19 @@ static size_t lower_ascii(const char *s, size_t bytes, struct ing_buf *out)
  * for other text. */
 static bool add_ascii_letters(const char *s, size_t bytes, struct ing_buf *out)
 {
-	for (size_t i = 0; i < bytes; i++)
-		if ((unsigned char)s[i] >= 0x80)
-			return false;
-	for (size_t i = 0; i < bytes; i++) {
-		char c = (char)(s[i] | 0x20);
-		if (c >= 'a' && c <= 'z')
-			ing_buf_add_char(out, c);
+	if (ing_utf8_ascii_run(s, bytes) < bytes)
+		return false;
+	char piece[256];
+	while (bytes > 0) {
+		size_t n = ING_MIN(bytes, sizeof(piece)), letters = 0;
+		for (size_t i = 0; i < n; i++) {
+			piece[letters] = (char)(s[i] | 0x20);
+			/* no branch, which would be guessed wrong at each word */
+			letters += piece[letters] >= 'a' && piece[letters] <= 'z';
+		}
+		ing_buf_add(out, piece, letters);
+		s += n;
+		bytes -= n;
 	}
 	return true;
 }

@@ -6,10 +6,13 @@
 #include "common/kafka/settings.h"
 
 #include <librdkafka/rdkafka.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/key_file.h"
 #include "common/base/log.h"
+#include "common/kafka/certificate.h"
 
 /* Longest name librdkafka has is below 50 characters. */
 #define KEY_BYTES 128
@@ -56,50 +59,102 @@ static const char *key_for_role(enum ing_kafka_role role, const char *key)
 	return key;
 }
 
+/* A property taken apart: "KEY=VALUE", where KEY may begin with a role. */
+struct property {
+	char full_key[KEY_BYTES];
+	const char *key; /* without its role; NULL: it is the other role's */
+	const char *value;
+};
+
+static int split_property(struct property *p, enum ing_kafka_role role, const char *text,
+	const struct ing_kafka_setting *settings, struct ing_error *err)
+{
+	const char *equals = strchr(text, '=');
+	size_t key_bytes = equals == NULL ? 0 : (size_t)(equals - text);
+	if (key_bytes == 0 || key_bytes >= sizeof(p->full_key))
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"Kafka property \"%.*s\": not of the form key=value",
+			(int)ING_MIN(strcspn(text, " :"), (size_t)KEY_BYTES), text);
+	memcpy(p->full_key, text, key_bytes);
+	p->full_key[key_bytes] = '\0';
+	p->key = key_for_role(role, p->full_key);
+	p->value = equals + 1;
+	if (p->key != NULL && is_fixed(settings, p->key))
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"Kafka property %s: is set by the program itself", p->key);
+	return 0;
+}
+
 static int set_property(rd_kafka_conf_t *conf, enum ing_kafka_role role,
 	const struct ing_kafka_setting *settings, const char *property, struct ing_error *err)
 {
-	const char *equals = strchr(property, '=');
-	char full_key[KEY_BYTES];
-	size_t key_bytes = equals == NULL ? 0 : (size_t)(equals - property);
-	if (key_bytes == 0 || key_bytes >= sizeof(full_key))
-		return ing_error_set(err, ING_FAIL_CONFIG,
-			"Kafka property \"%s\": not of the form key=value", property);
-	memcpy(full_key, property, key_bytes);
-	full_key[key_bytes] = '\0';
-	const char *key = key_for_role(role, full_key);
-	if (key == NULL)
-		return 0;
-	if (is_fixed(settings, key))
-		return ing_error_set(err, ING_FAIL_CONFIG,
-			"Kafka property %s: is set by the program itself", key);
-	return set_one(conf, key, equals + 1, err);
+	struct property p;
+	int rc = split_property(&p, role, property, settings, err);
+	return rc != 0 || p.key == NULL ? rc : set_one(conf, p.key, p.value, err);
+}
+
+static int set_from_file(
+	rd_kafka_conf_t *conf, const char *key, const char *file, struct ing_error *err)
+{
+	char *text = NULL;
+	int rc = ing_key_file_text(file, &text, err);
+	if (rc == 0)
+		rc = set_one(conf, key, text, err);
+	else
+		ing_error_context(err, "Kafka property %s", key);
+	if (text != NULL)
+		explicit_bzero(text, strlen(text));
+	free(text);
+	return rc;
+}
+
+static int set_file_property(rd_kafka_conf_t *conf, enum ing_kafka_role role,
+	const struct ing_kafka_setting *settings, const char *property, struct ing_error *err)
+{
+	struct property p;
+	int rc = split_property(&p, role, property, settings, err);
+	return rc != 0 || p.key == NULL ? rc : set_from_file(conf, p.key, p.value, err);
+}
+
+static int set_properties(rd_kafka_conf_t *conf, enum ing_kafka_role role,
+	const struct ing_kafka_setting *settings, const struct ing_kafka_properties *given,
+	struct ing_error *err)
+{
+	int rc = 0;
+	for (char *const *p = given->values; rc == 0 && p != NULL && *p != NULL; p++)
+		rc = set_property(conf, role, settings, *p, err);
+	for (char *const *p = given->files; rc == 0 && p != NULL && *p != NULL; p++)
+		rc = set_file_property(conf, role, settings, *p, err);
+	if (rc == 0 && given->password_file != NULL && given->password_file[0] != '\0')
+		rc = set_from_file(conf, "sasl.password", given->password_file, err);
+	return rc;
 }
 
 static int fill(rd_kafka_conf_t *conf, enum ing_kafka_role role, const char *brokers,
-	const char *client_id, const struct ing_kafka_setting *settings, char *const *properties,
-	struct ing_error *err)
+	const char *client_id, const struct ing_kafka_setting *settings,
+	const struct ing_kafka_properties *properties, struct ing_error *err)
 {
 	int rc = set_one(conf, "bootstrap.servers", brokers, err);
 	if (rc == 0)
 		rc = set_one(conf, "client.id", client_id, err);
 	for (const struct ing_kafka_setting *s = settings; rc == 0 && s->key != NULL; s++)
 		rc = set_one(conf, s->key, s->value, err);
-	for (char *const *p = properties; rc == 0 && p != NULL && *p != NULL; p++)
-		rc = set_property(conf, role, settings, *p, err);
+	if (rc == 0 && properties != NULL)
+		rc = set_properties(conf, role, settings, properties, err);
 	return rc;
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 int ing_kafka_settings_new(enum ing_kafka_role role, const char *brokers, const char *client_id,
-	const struct ing_kafka_setting *settings, char *const *properties,
+	const struct ing_kafka_setting *settings, const struct ing_kafka_properties *properties,
 	struct rd_kafka_conf_s **ret, struct ing_error *err)
 {
 	if (brokers == NULL || *brokers == '\0')
 		return ing_error_set(err, ING_FAIL_CONFIG, "Kafka: no brokers are configured");
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	rd_kafka_conf_set_log_cb(conf, log_line);
+	ing_kafka_watch_certificates(conf);
 	int rc = fill(conf, role, brokers, client_id, settings, properties, err);
 	if (rc < 0) {
 		rd_kafka_conf_destroy(conf);

@@ -9,6 +9,7 @@
 #pragma once
 #include <stdbool.h>
 #include "common/base/error.h"
+#include "common/kafka/properties.h"
 
 struct rd_kafka_conf_s;
 
@@ -21,12 +22,13 @@ struct ing_kafka_setting {
 };
 
 /* Make a configuration for a client of `role`: bootstrap servers (fixed), client.id, then
- * `settings` (ended by a NULL key), then `properties` (NULL, or "key=value" strings ended by NULL).
+ * `settings` (ended by a NULL key), then `properties` (NULL: none): its values, then what its files hold.
  * A property whose key starts with `consumer.` or `producer.` reaches that role only, without the
  * prefix; any other reaches both. librdkafka's log lines go to our log at debug level: what matters
  * comes as error events. -ING_FAIL_CONFIG, naming the key, for a property that is not key=value,
- * unknown, out of range or fixed. Caller owns *ret (rd_kafka_conf_destroy(), or give it to
+ * unknown, out of range, fixed, or whose file cannot be read. No message repeats what
+ * a file holds. Caller owns *ret (rd_kafka_conf_destroy(), or give it to
  * rd_kafka_new()). */
 int ing_kafka_settings_new(enum ing_kafka_role role, const char *brokers, const char *client_id,
-	const struct ing_kafka_setting *settings, char *const *properties,
+	const struct ing_kafka_setting *settings, const struct ing_kafka_properties *properties,
 	struct rd_kafka_conf_s **ret, struct ing_error *err) ING_MUST_CHECK;

@@ -17,7 +17,9 @@
 
 #include "common/base/clock.h"
 #include "common/markup/charset.h"
+#include "common/markup/html_fill.h"
 #include "common/markup/html_priv.h"
+#include "common/markup/html_window.h"
 
 #define SLICE_BYTES ((size_t)16 << 10)
 #define PRESCAN_BYTES ((size_t)1024)
@@ -26,12 +28,15 @@
 
 struct ing_html {
 	lxb_html_document_t *doc;
+	struct ing_html_filler *filler;
+	struct ing_html_window *window;
 	lxb_html_encoding_t prescan;
 	lxb_html_tokenizer_token_f build; /* lexbor's tree builder */
 	void *build_ctx;
 	const char *encoding;
 	/* Of the page being parsed: */
 	struct ing_html_limits limits;
+	struct ing_tree *tree; /* filled as the page is parsed; NULL: not */
 	size_t max_tree_bytes;
 	uint64_t cpu_end_ns;
 	unsigned tokens;
@@ -49,8 +54,12 @@ static bool is_costly(const struct ing_html *h)
 	const lxb_dom_document_t *dom = &h->doc->dom_document;
 	size_t names = lexbor_dobject_allocated(dom->tags->entries) +
 		       lexbor_dobject_allocated(dom->attrs->entries);
+	size_t bytes = ing_html_bytes(h);
+	if (h->tree != NULL)
+		bytes += h->tree->count * sizeof(*h->tree->nodes) +
+			 h->tree->attr_count * sizeof(*h->tree->attrs);
 	return names > h->limits.names || ing_thread_cpu_ns() > h->cpu_end_ns ||
-	       pool_bytes(dom->mraw) + pool_bytes(dom->text) > h->max_tree_bytes;
+	       bytes > h->max_tree_bytes;
 }
 
 /* Forget attributes past the limit and those whose name the tag had before (names are unique
@@ -82,6 +91,8 @@ static lxb_html_token_t *take_token(lxb_html_tokenizer_t *tkz, lxb_html_token_t 
 		token->tag_id > LXB_TAG__EM_DOCTYPE; /* not the things that HTML calls tokens too */
 	if (tag && token->attr_first != token->attr_last)
 		thin_attributes(h, token);
+	if (h->tree != NULL)
+		ing_html_window_look(h->window, tkz->tree, h->filler);
 	ing_html_limit_depth(tkz->tree, token, h->limits.open_elements);
 	token = h->build(tkz, token, h->build_ctx);
 	if (++h->tokens % TOKENS_PER_LOOK == 0 && is_costly(h))
@@ -168,42 +179,9 @@ static size_t tree_limit(const struct ing_html_limits *limits, size_t page_bytes
 		       : limits->tree_bytes + page_bytes * TREE_PER_PAGE;
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-struct ing_html *ing_html_new(void)
-{
-	struct ing_html *h = ing_alloc(sizeof(*h));
-	h->doc = lxb_html_document_create();
-	ing_must(h->doc != NULL);
-	lxb_html_document_dom_opt_set(h->doc, LXB_DOM_DOCUMENT_OPT_WO_EVENTS);
-	ing_must(lxb_html_encoding_init(&h->prescan) == LXB_STATUS_OK);
-	h->encoding = "UTF-8";
-	return h;
-}
-
-void ing_html_free(struct ing_html *h)
-{
-	if (h == NULL)
-		return;
-	lxb_html_encoding_destroy(&h->prescan, false);
-	lxb_html_document_destroy(h->doc);
-	free(h);
-}
-
-void ing_html_clear(struct ing_html *h)
-{
-	if (h->dirty)
-		lxb_html_parser_clean(h->doc->dom_document.parser);
-	h->dirty = false;
-	lxb_html_document_clean(h->doc);
-	/* lexbor leaves it at what the last page was. */
-	h->doc->dom_document.compat_mode = LXB_DOM_DOCUMENT_CMODE_NO_QUIRKS;
-}
-
-enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
+static enum ing_html_end parse(struct ing_html *h, const void *data, size_t bytes,
 	const char *content_type, const struct ing_html_limits *limits)
 {
-	ing_html_clear(h);
 	h->limits = *limits;
 	h->max_tree_bytes = tree_limit(limits, bytes);
 	h->cpu_end_ns = ing_thread_cpu_ns() + (uint64_t)limits->cpu_ms * 1000000;
@@ -222,9 +200,78 @@ enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t by
 	return h->end;
 }
 
-const void *ing_html_top(const struct ing_html *h)
+/* -------------------------------------------------------------------------------------------- */
+
+struct ing_html *ing_html_new(void)
 {
-	return lxb_dom_interface_node(h->doc);
+	struct ing_html *h = ing_alloc(sizeof(*h));
+	h->doc = lxb_html_document_create();
+	ing_must(h->doc != NULL);
+	lxb_html_document_dom_opt_set(h->doc, LXB_DOM_DOCUMENT_OPT_WO_EVENTS);
+	ing_must(lxb_html_encoding_init(&h->prescan) == LXB_STATUS_OK);
+	h->filler = ing_html_filler_new();
+	h->window = ing_html_window_new(h->doc);
+	h->encoding = "UTF-8";
+	return h;
+}
+
+void ing_html_free(struct ing_html *h)
+{
+	if (h == NULL)
+		return;
+	lxb_html_encoding_destroy(&h->prescan, false);
+	ing_html_filler_free(h->filler);
+	ing_html_window_free(h->window);
+	lxb_html_document_destroy(h->doc);
+	free(h);
+}
+
+void ing_html_clear(struct ing_html *h)
+{
+	if (h->dirty)
+		lxb_html_parser_clean(h->doc->dom_document.parser);
+	h->dirty = false;
+	lxb_html_document_clean(h->doc);
+	/* lexbor leaves it at what the last page was. */
+	h->doc->dom_document.compat_mode = LXB_DOM_DOCUMENT_CMODE_NO_QUIRKS;
+}
+
+enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
+	const char *content_type, const struct ing_html_limits *limits)
+{
+	ing_html_clear(h);
+	h->tree = NULL;
+	return parse(h, data, bytes, content_type, limits);
+}
+
+enum ing_html_end ing_html_read(struct ing_html *h, struct ing_tree *t, const void *data,
+	size_t bytes, const char *content_type, const struct ing_html_limits *limits)
+{
+	ing_html_clear(h);
+	h->tree = t;
+	ing_html_filler_start(h->filler, h->doc, t);
+	enum ing_html_end end = parse(h, data, bytes, content_type, limits);
+	ing_html_filler_finish(h->filler);
+	t->encoding = h->encoding;
+	return end;
+}
+
+void ing_html_fill(struct ing_html *h, struct ing_tree *t)
+{
+	ing_html_filler_start(h->filler, h->doc, t);
+	ing_html_filler_finish(h->filler);
+	t->encoding = h->encoding;
+}
+
+size_t ing_html_bytes(const struct ing_html *h)
+{
+	const lxb_dom_document_t *dom = &h->doc->dom_document;
+	return pool_bytes(dom->mraw) + pool_bytes(dom->text);
+}
+
+void ing_html_set_window(struct ing_html *h, size_t bytes)
+{
+	ing_html_window_set(h->window, bytes);
 }
 
 const char *ing_html_encoding(const struct ing_html *h)

@@ -40,6 +40,15 @@ void ing_html_clear(struct ing_html *h); /* empty document; keeps a little memor
 enum ing_html_end ing_html_parse(struct ing_html *h, const void *data, size_t bytes,
 	const char *content_type, const struct ing_html_limits *limits);
 
+/* Parse a page into t, which is cleared first and then has no URL. The same as ing_html_parse() and
+ * ing_html_fill(), with a quarter of the memory: nodes are copied to t as they are finished. */
+enum ing_html_end ing_html_read(struct ing_html *h, struct ing_tree *t, const void *data,
+	size_t bytes, const char *content_type, const struct ing_html_limits *limits);
+/* Bytes of lexbor's nodes and strings, beside the tree's own. */
+size_t ing_html_bytes(const struct ing_html *h);
+/* For tests: nodes of lexbor's in memory, past which finished ones are copied. 0: whenever possible. */
+void ing_html_set_window(struct ing_html *h, size_t bytes);
+
 /* Returns the name of the encoding that was used, such as "UTF-8". Static. */
 const char *ing_html_encoding(const struct ing_html *h);
 
@@ -47,4 +56,4 @@ const char *ing_html_encoding(const struct ing_html *h);
  * is valid until the next parse, clear or free of h. The contents of <template> are its children;
  * those of <script> and <style> are ING_NODE_DATA; names are in lower case. At the tree's ceiling
  * the rest of the page is left out. */
-void ing_html_fill(const struct ing_html *h, struct ing_tree *t);
+void ing_html_fill(struct ing_html *h, struct ing_tree *t);

@@ -6,11 +6,6 @@
 #include <lexbor/html/base.h>
 #include <lexbor/html/token.h>
 
-struct ing_html;
-
-/* lexbor's document node: it has <html>, <head> and <body> whatever the page was. */
-const void *ing_html_top(const struct ing_html *h);
-
 /* Before token is built: close elements until another one stands no deeper than open_elements
  * (16 at least), and leave formatting elements closed that would be opened again past it. The
  * tree is at most four levels deeper: <tbody>, <tr> and what closes at once close nothing. A

@@ -232,6 +232,23 @@ static struct ing_tree_node *add_node(struct ing_tree *t, enum ing_node_kind kin
 	return n;
 }
 
+/* Have the attributes of n at the end of all. */
+static bool move_attrs(struct ing_tree *t, struct ing_tree_node *n)
+{
+	uint32_t from = n->el.attrs, to = t->attr_count;
+	if (from + n->attr_count == to)
+		return true;
+	for (uint32_t i = 0; i < n->attr_count; i++) {
+		if (to + i >= MAX_NODES || !grow_array((void **)&t->attrs, &t->priv->attr_cap,
+						   to + i, sizeof(t->attrs[0]), FIRST_NODES))
+			return false;
+		t->attrs[to + i] = t->attrs[from + i];
+	}
+	n->el.attrs = to;
+	t->attr_count = to + n->attr_count;
+	return true;
+}
+
 /* An empty page; there is room for the document. */
 static void start_page(struct ing_tree *t)
 {
@@ -398,11 +415,16 @@ bool ing_tree_open(struct ing_tree *t, uint32_t name)
 bool ing_tree_add_attr(
 	struct ing_tree *t, uint32_t name, const char *value, size_t bytes, bool borrowed)
 {
-	if (t->priv->open == ING_NODE_NONE)
-		return false;
-	struct ing_tree_node *n = &t->nodes[t->priv->open];
+	return t->priv->open != ING_NODE_NONE &&
+	       ing_tree_add_attr_to(t, t->priv->open, name, value, bytes, borrowed);
+}
+
+bool ing_tree_add_attr_to(struct ing_tree *t, ing_node element, uint32_t name, const char *value,
+	size_t bytes, bool borrowed)
+{
+	struct ing_tree_node *n = &t->nodes[element];
 	if (name >= t->name_count || n->attr_count == UINT16_MAX || bytes > UINT32_MAX ||
-		t->attr_count >= MAX_NODES ||
+		!move_attrs(t, n) || t->attr_count >= MAX_NODES ||
 		!grow_array((void **)&t->attrs, &t->priv->attr_cap, t->attr_count,
 			sizeof(t->attrs[0]), FIRST_NODES))
 		return false;

@@ -110,6 +110,9 @@ uint32_t ing_tree_intern(struct ing_tree *t, const char *name, size_t bytes);
 bool ing_tree_open(struct ing_tree *t, uint32_t name);
 bool ing_tree_add_attr(
 	struct ing_tree *t, uint32_t name, const char *value, size_t bytes, bool borrowed);
+/* The same to any element: at another one than the last, its attributes are moved. */
+bool ing_tree_add_attr_to(struct ing_tree *t, ing_node element, uint32_t name, const char *value,
+	size_t bytes, bool borrowed);
 bool ing_tree_add_text(
 	struct ing_tree *t, enum ing_node_kind kind, const char *data, size_t bytes, bool borrowed);
 void ing_tree_close(struct ing_tree *t);

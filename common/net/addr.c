@@ -187,6 +187,13 @@ void ing_addr_format(const struct ing_addr *a, char ret_text[ING_ADDR_TEXT_BYTES
 			 ING_ADDR_TEXT_BYTES) != NULL);
 }
 
+bool ing_addr_is_loopback(const struct ing_addr *a)
+{
+	static const uint8_t loopback6[16] = {[15] = 1};
+	return a->family == 4 ? a->bytes[0] == 127
+			      : memcmp(a->bytes, loopback6, sizeof(loopback6)) == 0;
+}
+
 bool ing_addr_equal(const struct ing_addr *a, const struct ing_addr *b)
 {
 	return a->family == b->family && memcmp(a->bytes, b->bytes, a->family == 4 ? 4 : 16) == 0;

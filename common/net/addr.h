@@ -27,6 +27,7 @@ bool ing_addr_parse(const char *text, struct ing_addr *ret);
 /* AF_INET and AF_INET6; false for anything else. */
 bool ing_addr_from_sockaddr(const struct sockaddr *sa, struct ing_addr *ret);
 void ing_addr_format(const struct ing_addr *a, char ret_text[ING_ADDR_TEXT_BYTES]);
+bool ing_addr_is_loopback(const struct ing_addr *a); /* 127.0.0.0/8, ::1 */
 bool ing_addr_equal(const struct ing_addr *a, const struct ing_addr *b);
 /* The IPv4 address inside an IPv6 one; a Teredo address has two, its server (index 0) and its
  * client (1). */

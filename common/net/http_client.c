@@ -52,6 +52,7 @@ struct ing_http_transfer {
 	uint64_t bytes;
 	uint64_t began_ms;
 	bool too_large;
+	bool repeated;   /* after a kept connection that turned out to be closed */
 	int local_errno; /* of this machine; 0: none */
 	CURLcode rc;
 	char curl_error[CURL_ERROR_SIZE];
@@ -394,6 +395,27 @@ static void report(struct ing_http_transfer *t)
 		close(a.fd);
 }
 
+/* Whether a kept connection was closed by the server while the request was being written to it. (When it had been written,
+ * curl does the same by itself.) */
+static bool met_closed_connection(const struct ing_http_transfer *t)
+{
+	long status = 0, connects = 0;
+	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
+	return t->rc == CURLE_SEND_ERROR && connects == 0 && status == 0 && !t->repeated;
+}
+
+static void repeat(struct ing_http_transfer *t)
+{
+	t->repeated = true;
+	t->rc = CURLE_OK;
+	t->curl_error[0] = '\0';
+	t->body.at = 0; /* parts are rewound by curl */
+	curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);
+	move_to(t, &t->client->running);
+	ing_multi_add(t->client->multi, t->easy);
+}
+
 static void begin_some(struct ing_http_client *c)
 {
 	while (c->waiting != NULL && c->running_count < c->settings.max_transfers)
@@ -414,8 +436,12 @@ static void on_ended(void *ctx, CURL *easy, CURLcode rc)
 static void on_idle(void *ctx)
 {
 	struct ing_http_client *c = ctx;
-	while (c->ended != NULL)
-		report(c->ended);
+	while (c->ended != NULL) {
+		if (met_closed_connection(c->ended))
+			repeat(c->ended);
+		else
+			report(c->ended);
+	}
 	begin_some(c);
 }
 

@@ -103,6 +103,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **slot,
 	struct ing_http_server *s = cls;
 	struct ing_http_connection *c = *slot;
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (s->conf.disconnected != NULL && !c->refused)
+			s->conf.disconnected(s->conf.ctx, c->mark);
 		if (c->prev != NULL)
 			c->prev->next = c->next;
 		else
@@ -127,6 +129,12 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **slot,
 	s->connections = c;
 	s->connection_count++;
 	*slot = c;
+	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	c->refused = info == NULL ||
+		     (s->conf.connected != NULL &&
+			     !s->conf.connected(s->conf.ctx, info->connect_fd, &c->mark));
+	if (c->refused)
+		cut_off(c);
 }
 
 static struct ing_http_connection *connection_of(struct MHD_Connection *mhd)
@@ -134,6 +142,16 @@ static struct ing_http_connection *connection_of(struct MHD_Connection *mhd)
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	return info->socket_context;
+}
+
+/* Behind a NUL nothing of a path is seen, so what is checked is not what was asked for. */
+static size_t unescape(void *cls, struct MHD_Connection *mhd, char *text)
+{
+	(void)cls;
+	size_t bytes = MHD_http_unescape(text);
+	if (strlen(text) != bytes)
+		connection_of(mhd)->nul = true;
+	return bytes;
 }
 
 static enum MHD_Result queue_answer(struct ing_http_exchange *x)
@@ -226,6 +244,7 @@ static void on_completed(
 		return;
 	*slot = NULL;
 	connection_of(mhd)->deadline_ms = ing_now_ms() + s->conf.request_ms;
+	connection_of(mhd)->nul = false;
 	s->conf.gone(s->conf.ctx, x);
 	ing_http_exchange_free(x);
 }
@@ -257,7 +276,8 @@ static int start_daemon(struct ing_http_server *s, struct ing_error *err)
 		MHD_OPTION_CONNECTION_TIMEOUT, ING_MAX(c->idle_ms / 1000, 1u),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, c->head_bytes, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+		on_completed, s, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY,
+		tls, MHD_OPTION_END);
 	if (s->mhd == NULL)
 		return ing_error_set(
 			err, ING_FAIL_SYSTEM, "HTTP server: libmicrohttpd does not start");

@@ -48,6 +48,10 @@ struct ing_http_server_conf {
 	unsigned request_ms; /* for the whole of a request, and for TLS before the first */
 	unsigned answer_ms;  /* for the whole of an answer to be taken */
 	void *ctx;
+	/* A connection was accepted on fd. Returns whether it may stay, and sets a mark that its exchanges show; disconnected()
+	 * is told the mark of one that stayed. Both may be NULL. */
+	bool (*connected)(void *ctx, int fd, unsigned *ret_mark);
+	void (*disconnected)(void *ctx, unsigned mark);
 	void (*begin)(void *ctx, struct ing_http_exchange *x);
 	void (*serve)(void *ctx, struct ing_http_exchange *x);
 	void (*gone)(void *ctx, struct ing_http_exchange *x);
@@ -80,7 +84,8 @@ const char *ing_http_query(const struct ing_http_exchange *x, const char *name);
 char *ing_http_form_value(const struct ing_http_exchange *x, const char *name);
 const char *ing_http_body(const struct ing_http_exchange *x, size_t *ret_bytes);
 const struct ing_addr *ing_http_peer(const struct ing_http_exchange *x);
-void **ing_http_slot(struct ing_http_exchange *x); /* the program's own; NULL at first */
+unsigned ing_http_mark(const struct ing_http_exchange *x); /* connected() has set it; else 0 */
+void **ing_http_slot(struct ing_http_exchange *x);         /* the program's own; NULL at first */
 
 /* Builds the answer: header fields (copied), and parts of the body one after the other. */
 void ing_http_add_header(struct ing_http_exchange *x, const char *name, const char *value);

@@ -137,7 +137,7 @@ const char *ing_http_refusal(struct ing_http_exchange *x)
 		return "Transfer-Encoding: chunked is all that is understood";
 	if (h.hosts > 1)
 		return "Host: said more than once";
-	if (h.nul)
+	if (h.nul || x->connection->nul)
 		return "a NUL in the request";
 	if (x->path[0] != '/')
 		return "the request target is not a path";
@@ -222,6 +222,11 @@ const char *ing_http_body(const struct ing_http_exchange *x, size_t *ret_bytes)
 {
 	*ret_bytes = x->body.len;
 	return ing_buf_str(&x->body);
+}
+
+unsigned ing_http_mark(const struct ing_http_exchange *x)
+{
+	return x->connection->mark;
 }
 
 const struct ing_addr *ing_http_peer(const struct ing_http_exchange *x)

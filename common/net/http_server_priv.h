@@ -19,6 +19,9 @@ struct ing_http_connection {
 	struct ing_http_connection *prev, *next;
 	uint64_t deadline_ms; /* when it is cut off; 0: not */
 	struct ing_addr peer;
+	bool refused;
+	bool nul; /* in the path or query of the request that is read */
+	unsigned mark;
 };
 
 struct ing_http_exchange {

@@ -29,4 +29,5 @@ void ing_multi_remove(struct ing_multi *m, CURL *easy); /* not from inside a cal
 /* Resumes a transfer that its write callback has paused. On anything but CURLE_OK the transfer has ended
  * and is to be removed. */
 CURLcode ing_multi_resume(struct ing_multi *m, CURL *easy);
-uint64_t ing_multi_cpu_ns(const struct ing_multi *m); /* the loop thread's CPU time in curl */
+uint64_t ing_multi_cpu_ns(
+	const struct ing_multi *m); /* the loop thread's CPU time in curl, from samples */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A header holds the digest of the block behind it, so the body is read twice: once to digest, once
- * to compress. A body that fits into the piece buffer is read once. Bodies come through pread(2),
- * not mmap(2): a spool file on a failing disk is then an error and no SIGBUS.
+ * A header holds the digest of the block behind it, so a body that is not at hand is read twice: once to
+ * digest, once to compress. One that fits into the piece buffer is read once. Bodies come through
+ * pread(2), not mmap(2): a spool file on a failing disk is then an error and no SIGBUS.
  */
 #include "common/record/warc_file.h"
 
@@ -85,40 +85,56 @@ static int read_piece(
 	return 0;
 }
 
+/* The body's bytes from `at`, up to a piece of a file, all of those at hand. */
+static int next_piece(struct ing_warc_file *f, const struct ing_warc_block *block, uint64_t at,
+	const unsigned char **ret, size_t *ret_bytes)
+{
+	if (block->body != NULL) {
+		*ret = (const unsigned char *)block->body + at;
+		*ret_bytes = (size_t)(block->body_bytes - at);
+		return 0;
+	}
+	*ret = f->piece;
+	*ret_bytes = (size_t)ING_MIN(block->body_bytes - at, (uint64_t)PIECE_BYTES);
+	return read_piece(f, block, at, *ret_bytes);
+}
+
 /* First reading of the body. A body of one piece stays in the buffer. */
-static int digest_block(struct ing_warc_file *f, const struct ing_warc_block *block,
-	char ret_block[33], struct ing_warc_place *ret)
+static int digest_block(
+	struct ing_warc_file *f, const struct ing_warc_block *block, struct ing_warc_digests *ret)
 {
 	int rc = 0;
-	struct ing_digests digests;
+	const unsigned char *piece;
+	size_t bytes;
 	ing_digester_add(f->block_digester, block->head, block->head_bytes);
-	for (uint64_t at = 0; at < block->body_bytes && rc == 0; at += PIECE_BYTES) {
-		size_t bytes = (size_t)ING_MIN(block->body_bytes - at, (uint64_t)PIECE_BYTES);
-		rc = read_piece(f, block, at, bytes);
+	for (uint64_t at = 0; at < block->body_bytes; at += bytes) {
+		rc = next_piece(f, block, at, &piece, &bytes);
 		if (rc != 0)
 			break;
-		ing_digester_add(f->block_digester, f->piece, bytes);
+		ing_digester_add(f->block_digester, piece, bytes);
 		if (block->has_payload)
-			ing_digester_add(f->payload_digester, f->piece, bytes);
+			ing_digester_add(f->payload_digester, piece, bytes);
 	}
 	/* Finished on failure too: that makes them ready for the next record. */
-	ing_digester_finish(f->block_digester, &digests);
-	ing_base32_encode(digests.sha1, sizeof(digests.sha1), ret_block);
-	ing_digester_finish(f->payload_digester, &ret->payload);
-	ing_base32_encode(ret->payload.sha1, sizeof(ret->payload.sha1), ret->payload_sha1b32);
-	if (!block->has_payload)
-		ret->payload_sha1b32[0] = '\0';
+	ing_digester_finish(f->block_digester, &ret->block);
+	if (block->has_payload)
+		ing_digester_finish(f->payload_digester, &ret->payload);
 	return rc;
 }
 
 /* Second reading of the body. */
 static int compress_body(struct ing_warc_file *f, const struct ing_warc_block *block)
 {
-	for (uint64_t at = 0; at < block->body_bytes; at += PIECE_BYTES) {
-		size_t bytes = (size_t)ING_MIN(block->body_bytes - at, (uint64_t)PIECE_BYTES);
-		int rc = block->body_bytes <= PIECE_BYTES ? 0 : read_piece(f, block, at, bytes);
+	bool in_piece =
+		block->body == NULL && block->digests == NULL && block->body_bytes <= PIECE_BYTES;
+	if (in_piece)
+		return ing_gzip_add(f->gzip, f->piece, (size_t)block->body_bytes);
+	const unsigned char *piece;
+	size_t bytes;
+	for (uint64_t at = 0; at < block->body_bytes; at += bytes) {
+		int rc = next_piece(f, block, at, &piece, &bytes);
 		if (rc == 0)
-			rc = ing_gzip_add(f->gzip, f->piece, bytes);
+			rc = ing_gzip_add(f->gzip, piece, bytes);
 		if (rc != 0)
 			return rc;
 	}
@@ -257,13 +273,21 @@ int ing_warc_file_add(struct ing_warc_file *f, const struct ing_warc_head *head,
 	uint64_t begin = f->end;
 	struct ing_warc_head full = *head;
 	struct ing_warc_place place = {.offset = begin};
+	struct ing_warc_digests digests;
 	char block_sha1b32[33];
-	int rc = digest_block(f, block, block_sha1b32, &place);
+	if (block->digests != NULL)
+		digests = *block->digests;
+	int rc = block->digests != NULL ? 0 : digest_block(f, block, &digests);
 	if (rc != 0)
 		return rc;
+	ing_base32_encode(digests.block.sha1, sizeof(digests.block.sha1), block_sha1b32);
 	full.block_sha1b32 = block_sha1b32;
-	if (block->has_payload)
+	if (block->has_payload) {
+		place.payload = digests.payload;
+		ing_base32_encode(
+			digests.payload.sha1, sizeof(digests.payload.sha1), place.payload_sha1b32);
 		full.payload_sha1b32 = place.payload_sha1b32;
+	}
 	full.content_bytes = block->head_bytes + block->body_bytes;
 	ing_buf_clear(&f->head);
 	if (!ing_warc_head_format(&full, &f->head))

@@ -21,14 +21,21 @@ struct ing_warc_file;
 #define ING_WARC_OPEN_SUFFIX ".open"
 #define ING_WARC_SUFFIX ".warc.gz"
 
-/* A record's block: bytes at hand, then `body_bytes` of a file from its offset 0 (read with
- * pread(2)). */
+/* Of a block, its SHA-1 at least, and of the body, all of them. */
+struct ing_warc_digests {
+	struct ing_digests block, payload;
+};
+
+/* A record's block: bytes at hand, then `body_bytes` more, which are at hand, too, or in a file from its
+ * offset 0 (read with pread(2)). */
 struct ing_warc_block {
 	const void *head;
 	size_t head_bytes;
-	int body_fd; /* not looked at when body_bytes is 0 */
+	const void *body; /* NULL: in body_fd */
+	int body_fd;      /* not looked at with `body`, or when body_bytes is 0 */
 	uint64_t body_bytes;
 	bool has_payload; /* the body is an entity: give it a payload digest */
+	const struct ing_warc_digests *digests; /* NULL: not made yet */
 };
 
 struct ing_warc_place {
@@ -52,7 +59,7 @@ uint64_t ing_warc_file_bytes(const struct ing_warc_file *f);
 const char *ing_warc_file_name(const struct ing_warc_file *f); /* final name; borrowed */
 
 /* Append a record as one gzip member. The head's content_bytes and block digest are set
- * here, and its payload digest if the block has the payload. Returns 0,
+ * here, and its payload digest if the block has the payload; digests are made if they are not known. Returns 0,
  * -ING_FAIL_TRUNCATED when the body cannot be read to its end or -ING_FAIL_TOO_BIG when the header
  * is over its ceiling (this record's fault; the file is as before), or -ING_FAIL_NO_SPACE or
  * -ING_FAIL_SYSTEM when the disk refuses (the file is as before, or broken). */

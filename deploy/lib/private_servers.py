@@ -18,6 +18,7 @@ prints one JSON object that says how to reach the server ({"dsn": …}, {"broker
 import argparse
 import base64
 import glob
+import itertools
 import json
 import os
 import pwd
@@ -29,6 +30,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -203,9 +205,7 @@ class Postgres:
         shutil.rmtree(self.data, ignore_errors=True)
         os.makedirs(self.folder, mode=0o755, exist_ok=True)
         self._give(self.folder)
-        password = secrets.token_hex(12)
-        write_private(os.path.join(self.folder, "password"), password + "\n")
-        self._give(os.path.join(self.folder, "password"))
+        self._write_password(secrets.token_hex(12))
         self._run(
             self._bin("initdb"), "--pgdata", self.data, "--username", "ingest", "--encoding", "UTF8",
             "--locale", "C.UTF-8", "--auth", "scram-sha-256", "--no-sync",
@@ -216,12 +216,33 @@ class Postgres:
                 "timezone = 'UTC'\nlog_timezone = 'UTC'\nlog_line_prefix = '%m [%p] '\n")
         write_private(os.path.join(self.folder, "created"), "")
 
+    def use_tls(self, certificate, key, ca_file):
+        """From the next start on connections over TCP are encrypted; a client with a certificate of the authority's is
+        whom that names, the others have a password. Called after the cluster was made."""
+        for source, name in ((certificate, "server.crt"), (key, "server.key"), (ca_file, "root.crt")):
+            path = os.path.join(self.data, name)
+            write_private(path, read_text(source))
+            self._give(path)
+        with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as conf:
+            conf.write("ssl = on\nssl_ca_file = 'root.crt'\n")
+        path = os.path.join(self.data, "pg_hba.conf")
+        write_private(path, "local all all scram-sha-256\nhostssl all machine 127.0.0.1/32 cert\n"
+                            "hostssl all all 127.0.0.1/32 scram-sha-256\n")
+        self._give(path)
+
     def port(self):
         return int(read_text(os.path.join(self.folder, "port")) or 0) or None
 
     def dsn(self, database="postgres"):
-        password = read_text(os.path.join(self.folder, "password")).strip()
-        return f"postgresql://ingest:{password}@127.0.0.1:{self.port()}/{database}"
+        """The password is in a file that it names, so that it can be an argument of a command."""
+        passfile = urllib.parse.quote(os.path.join(self.folder, "pgpass"))
+        return f"postgresql://ingest@127.0.0.1:{self.port()}/{database}?passfile={passfile}"
+
+    def _write_password(self, password):
+        for name, text in (("password", password), ("pgpass", f"*:*:*:*:{password}")):
+            path = os.path.join(self.folder, name)
+            write_private(path, text + "\n")
+            self._give(path)
 
     def info(self):
         return {"dsn": self.dsn(), "log": self.log, "socket": self.folder, "port": self.port()}
@@ -236,6 +257,8 @@ class Postgres:
             return self.info()
         if not os.path.exists(os.path.join(self.folder, "created")):
             self._create()
+        # A cluster that an earlier version has made.
+        self._write_password(read_text(os.path.join(self.folder, "password")).strip())
         port = free_port(self.port())
         write_private(os.path.join(self.folder, "port"), f"{port}\n")
         options = f"-p {port}"
@@ -254,7 +277,7 @@ class Postgres:
         self._give(self.folder)
         self._run(self._bin("pg_basebackup"), "--pgdata", self.data, "--dbname", primary.dsn(), "--write-recovery-conf",
                   "--checkpoint", "fast", "--no-sync")
-        write_private(os.path.join(self.folder, "password"), read_text(os.path.join(primary.folder, "password")))
+        self._write_password(read_text(os.path.join(primary.folder, "password")).strip())
         write_private(os.path.join(self.folder, "port"), f"{free_port()}\n")
         write_private(os.path.join(self.folder, "created"), "")
 
@@ -281,9 +304,15 @@ class Postgres:
 
 
 class Kafka:
-    """A single Kafka node that is its own controller (KRaft)."""
+    """A single Kafka node that is its own controller (KRaft).
 
-    def __init__(self, folder):
+    listeners are further ones, for clients with TLS or passwords: {"NAME": {"protocol": "SASL_SSL", "ssl.keystore.type":
+    "PEM", …}}, settings of the broker without their listener.name. prefix. users, {name: password}, are made with the
+    node's storage, for SCRAM-SHA-256."""
+
+    def __init__(self, folder, listeners=None, users=None):
+        self.listeners = listeners or {}
+        self.users = users or {}
         self.folder = os.path.abspath(folder)
         self.log = os.path.join(self.folder, "log")
         self.pidfile = PidFile(os.path.join(self.folder, "pid"))
@@ -304,21 +333,27 @@ class Kafka:
 
     def _ports(self):
         try:
-            broker, controller = (int(word) for word in read_text(os.path.join(self.folder, "ports")).split())
-            return broker, controller
+            broker, controller, *more = (int(word) for word in read_text(os.path.join(self.folder, "ports")).split())
         except ValueError:
-            return None, None
+            broker, controller, more = None, None, []
+        return broker, controller, dict(itertools.zip_longest(self.listeners, more[:len(self.listeners)]))
 
     def _configure(self):
-        old_broker, old_controller = self._ports()
+        old_broker, old_controller, old_more = self._ports()
         broker, controller = free_port(old_broker), free_port(old_controller)
-        write_private(os.path.join(self.folder, "ports"), f"{broker} {controller}\n")
+        more = {name: free_port(old_more[name]) for name in self.listeners}
+        write_private(os.path.join(self.folder, "ports"), " ".join(map(str, (broker, controller, *more.values()))) + "\n")
+        protocols = {"PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT",
+                     **{name: how["protocol"] for name, how in self.listeners.items()}}
         settings = {
             "process.roles": "broker,controller",
             "node.id": 1,
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
+            "listeners": ",".join([f"PLAINTEXT://127.0.0.1:{broker}", f"CONTROLLER://127.0.0.1:{controller}",
+                                   *(f"{name}://127.0.0.1:{port}" for name, port in more.items())]),
+            "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
+            "inter.broker.listener.name": "PLAINTEXT",
             "log.dirs": os.path.join(self.folder, "data"),
             "auto.create.topics.enable": "false",
             "num.partitions": 1,
@@ -340,11 +375,14 @@ class Kafka:
             "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
             "num.network.threads": 2,
             "num.io.threads": 4,
+            **{f"listener.name.{name.lower()}.{key}": value for name, how in self.listeners.items()
+               for key, value in how.items() if key != "protocol"},
         }
         write_private(self.properties, "".join(f"{key}={value}\n" for key, value in settings.items()))
 
-    def brokers(self):
-        return f"127.0.0.1:{self._ports()[0]}"
+    def brokers(self, listener=None):
+        broker, _, more = self._ports()
+        return f"127.0.0.1:{more[listener] if listener else broker}"
 
     def info(self):
         return {"brokers": self.brokers(), "log": self.log, "pid": self.pidfile.pid()}
@@ -355,9 +393,11 @@ class Kafka:
     def _format(self):
         """Writes the identity of a new node into its data folder."""
         name = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        users = [word for user, password in self.users.items()
+                 for word in ("--add-scram", f"SCRAM-SHA-256=[name={user},password={password}]")]
         done = subprocess.run(
             # In one word: a name may begin with a dash.
-            self._java("kafka.tools.StorageTool", "format", f"--cluster-id={name}", "-c", self.properties),
+            self._java("kafka.tools.StorageTool", "format", f"--cluster-id={name}", "-c", self.properties, *users),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             raise ServerError(f"Kafka's storage could not be made: {done.stdout.strip()}")

@@ -16,7 +16,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "deploy/lib"))
 
-import bench  # noqa: E402
+import e2e_bench  # noqa: E402
+import fetch_load  # noqa: E402
 import confluent_kafka  # noqa: E402
 import confluent_kafka.admin  # noqa: E402
 import private_servers  # noqa: E402
@@ -119,20 +120,20 @@ def run(build, counts, rounds):
 
 
 def run_workers(build, requests, rounds):
-    """The whole worker, as bench.py measures it, with PDFs of one page."""
+    """The whole worker, as e2e_bench.py measures it, with PDFs of one page."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ing-bench-"))
     folder.chmod(0o755)
     postgres = private_servers.Postgres(folder / "postgres")
     kafka = private_servers.Kafka(folder / "kafka")
-    web = bench.Nginx(folder / "nginx", 1)
+    web = fetch_load.Web(folder / "nginx", 1)
     answers = {mode: [] for mode in MODES}
     try:
         for server in (postgres, kafka, web):
             server.start()
         for number in range(rounds + 1):
             for mode in MODES if number % 2 else MODES[::-1]:
-                answer = bench.run_worker(build, folder, (postgres, kafka, web), 1000, requests, 64,
-                                          f"{number}{mode.replace('-', '')}", {"kafka.delivery": mode})
+                answer = e2e_bench.run_worker(build, folder, (postgres, kafka, web), 1000, requests, 64,
+                                          f"b{number}{mode.replace('-', '')}", {"kafka.delivery": mode})
                 cpu = answer["stats"]["cpu_seconds"]
                 answers[mode].append({"results_per_second": requests / answer["wall_seconds"],
                                       "cpu_us_per_result": (cpu["worker"] + cpu["examine"] + cpu["examine_pdf"]) / requests * 1e6})

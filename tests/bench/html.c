@@ -57,8 +57,7 @@ static bool read_page(const char *path, struct ing_buf *to)
 
 static void parse(struct bench *b)
 {
-	ing_html_parse(b->html, ing_buf_str(&b->page), b->page.len, NULL, &limits);
-	ing_html_fill(b->html, b->tree);
+	ing_html_read(b->html, b->tree, ing_buf_str(&b->page), b->page.len, NULL, &limits);
 }
 
 static void write_text(struct bench *b)

@@ -18,7 +18,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import bench  # noqa: E402
+import confluent_kafka  # noqa: E402
+import e2e_bench  # noqa: E402
+import fetch_load  # noqa: E402
 import nginx  # noqa: E402
 import private_servers  # noqa: E402
 from servers.worker import write_config  # noqa: E402
@@ -30,14 +32,14 @@ class Web(nginx.Nginx):
     """Landing page and PDF of every host, over TLS. Hosts of slow.example get them at so many bytes a second."""
 
     def start(self, rate):
-        authority = bench.certs.Authority(str(self.folder / "tls"))
+        authority = fetch_load.certs.Authority(str(self.folder / "tls"))
         self.ca_file = authority.ca_file
         authority.context("bench", ["*.slow.example", "*.busy.example", "*.idle.example"])
         cert = self.folder / "tls" / "bench.pem"
         www = self.folder / "www"
         www.mkdir()
-        (www / "index.html").write_bytes(bench.landing_page())
-        (www / "paper.pdf").write_bytes(bench.paper(2))
+        (www / "index.html").write_bytes(fetch_load.landing_page())
+        (www / "paper.pdf").write_bytes(fetch_load.paper(2))
         self.serve(f"""
     listen 127.0.0.1:{self.port} ssl backlog=4096; ssl_certificate {cert}; ssl_certificate_key {authority.key};
     ssl_session_tickets off; root {www}; access_log {self.folder}/access.log times if=$idle;
@@ -109,9 +111,9 @@ def figures(asked, transfers):
 
 
 def group_lag(kafka, group, topic):
-    consumer = bench.confluent_kafka.Consumer({"bootstrap.servers": kafka.brokers(), "group.id": group,
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka.brokers(), "group.id": group,
                                                "enable.auto.commit": False})
-    partitions = [bench.confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
+    partitions = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
     lag = 0
     for one in consumer.committed(partitions, timeout=20):
         low, high = consumer.get_watermark_offsets(one, timeout=20)
@@ -144,7 +146,7 @@ def measure(args, folder, servers, load):
         subprocess.run([ctl, "--config", config, *command], check=True, stdout=subprocess.DEVNULL)
     bulk = f"{topics['requests']}-bulk"
     if load != "nothing":
-        bench.produce(kafka, bulk, ({"ingest_type": "pdf", "link_source": "bench", "link_source_id": str(n),
+        e2e_bench.produce(kafka, bulk, ({"ingest_type": "pdf", "link_source": "bench", "link_source_id": str(n),
                                      "base_url": f"https://h{n % args.hosts}.{load}.example/index.html?{n}"}
                                     for n in range(args.requests)))
     api = None
@@ -172,7 +174,7 @@ def measure(args, folder, servers, load):
 
 def main():
     parser = argparse.ArgumentParser(description="Requests on demand beside a full bulk lane; one JSON object on stdout.")
-    parser.add_argument("--build", type=pathlib.Path, default=bench.ROOT / "build" / "release")
+    parser.add_argument("--build", type=pathlib.Path, default=fetch_load.ROOT / "build" / "release")
     parser.add_argument("--requests", type=int, default=60000, help="in the bulk lane")
     parser.add_argument("--hosts", type=int, default=3000)
     parser.add_argument("--ondemand", type=int, default=60, help="requests that are measured")

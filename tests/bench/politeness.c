@@ -21,6 +21,7 @@
 #include "worker/gate/gate.h"
 #include "worker/gate/fleet/lease.h"
 #include "worker/job/job.h"
+#include "worker/service/hosts_survey.h"
 
 #define HOST_BYTES 128
 
@@ -55,6 +56,21 @@ static void enter(struct ing_gate *g, struct ing_gate_waiter *w, uint64_t host)
 	ing_gate_enter(g, w, url, &(struct ing_gate_ticket){.lane = ING_LANE_BULK});
 }
 
+/* CPU time of a look at all hosts, for the status: the longest of some. */
+static double survey_ms(const struct ing_gate *g)
+{
+	uint64_t longest_ns = 0;
+	for (int i = 0; i < 5; i++) {
+		struct ing_hosts_survey s;
+		uint64_t began_ns = ing_thread_cpu_ns();
+		ing_hosts_survey(g, NULL, 10, &s);
+		uint64_t took_ns = ing_thread_cpu_ns() - began_ns;
+		longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+		ing_hosts_survey_done(&s);
+	}
+	return (double)longest_ns / 1e6;
+}
+
 static int measure_memory(uint64_t hosts, uint64_t waiters)
 {
 	uv_loop_t loop;
@@ -77,10 +93,11 @@ static int measure_memory(uint64_t hosts, uint64_t waiters)
 	uint64_t elapsed_ms = ing_now_ms() - start;
 	printf("{\"hosts\":%" PRIu64 ",\"waiters\":%" PRIu64
 	       ",\"bytes_per_waiting_host\":%.1f,\"gate_bytes_per_waiter\":%.1f,"
-	       "\"waiter_bytes\":%zu,\"job_bytes\":%zu,\"enter_us\":%.2f}\n",
+	       "\"waiter_bytes\":%zu,\"job_bytes\":%zu,\"enter_us\":%.2f,\"survey_ms\":%.2f}\n",
 		hosts, waiters, (double)(with_hosts - before) / (double)hosts,
 		(double)(with_all - with_hosts) / (double)waiters, sizeof(struct ing_gate_waiter),
-		sizeof(struct ing_job), (double)elapsed_ms * 1000 / (double)(hosts + waiters));
+		sizeof(struct ing_job), (double)elapsed_ms * 1000 / (double)(hosts + waiters),
+		survey_ms(g));
 	for (uint64_t i = 0; i < hosts; i++)
 		ing_gate_leave(g, &first[i], NULL);
 	for (uint64_t i = 0; i < waiters; i++)

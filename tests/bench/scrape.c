@@ -5,33 +5,85 @@
  * CPU time of the scrape engine on each page, by stage, as one JSON line a page: microseconds of
  * this thread for one page, the mean over as many repetitions as fit into MILLISECONDS, after a
  * tenth of that to warm up. A page file is named HOST.html and is read as http://HOST/article/1.
- * Beside it the memory that the page occupies while it is held.
+ * Every stage begins with the page's bytes: lexbor alone, html with our limits between its
+ * tokenizer and tree builder, tree with the copy into ours, and view with what ing_scrape() does
+ * when nothing is wanted; the others want something of it. Beside it the memory that the page
+ * takes.
  */
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <lexbor/html/html.h>
 
 #include "common/base/buf.h"
+#include "common/markup/html.h"
+#include "tests/bench/heap.h"
+#include "worker/model/limits.h"
 #include "worker/scrape/scrape.h"
 
 #define MAX_PAGE_BYTES ((size_t)16 << 20)
 
-static const struct {
+struct bench {
+	const struct ing_rules *rules;
+	struct ing_scraper *scraper;
+	struct ing_html *html;
+	struct ing_tree *tree;
+	lxb_html_document_t *document;
+	double limit_us;
+};
+
+static const struct ing_html_limits html_limits = {
+	.open_elements = ING_MAX_OPEN_ELEMENTS,
+	.tag_attributes = ING_MAX_TAG_ATTRIBUTES,
+	.names = ING_MAX_MARKUP_NAMES,
+	.tree_bytes = ING_MAX_TREE_BYTES,
+	.cpu_ms = ING_MAX_PAGE_CPU_MS,
+};
+
+static void run_lexbor(struct bench *b, const struct ing_scrape_input *in)
+{
+	lxb_html_document_clean(b->document);
+	if (lxb_html_document_parse(b->document, in->data, in->bytes) != LXB_STATUS_OK)
+		exit(3);
+}
+
+static void run_html(struct bench *b, const struct ing_scrape_input *in)
+{
+	ing_html_parse(b->html, in->data, in->bytes, NULL, &html_limits);
+}
+
+static void run_tree(struct bench *b, const struct ing_scrape_input *in)
+{
+	ing_html_read(b->html, b->tree, in->data, in->bytes, NULL, &html_limits);
+}
+
+static void run_scrape(struct bench *b, const struct ing_scrape_input *in)
+{
+	struct ing_scraped found;
+	ing_scrape(b->scraper, in, &found);
+}
+
+static const struct stage {
 	const char *name;
+	void (*run)(struct bench *b, const struct ing_scrape_input *in);
 	unsigned want;
 } stages[] = {
-	{"parse", 0},
-	{"biblio_links", ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS},
-	{"rule", ING_SCRAPE_PUBLICATION},
-	{"biblio_links_rule", ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS | ING_SCRAPE_PUBLICATION},
-	{"worker", ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS | ING_SCRAPE_WALLS | ING_SCRAPE_SCOPE},
-	{"clean", ING_SCRAPE_WEBPAGE},
-	{"all", ING_SCRAPE_ALL},
+	{"lexbor", run_lexbor, 0},
+	{"html", run_html, 0},
+	{"tree", run_tree, 0},
+	{"view", run_scrape, 0},
+	{"biblio_links", run_scrape, ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS},
+	{"rule", run_scrape, ING_SCRAPE_PUBLICATION},
+	{"biblio_links_rule", run_scrape,
+		ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS | ING_SCRAPE_PUBLICATION},
+	{"examiner", run_scrape,
+		ING_SCRAPE_BIBLIO | ING_SCRAPE_LINKS | ING_SCRAPE_WALLS | ING_SCRAPE_SCOPE},
+	{"clean", run_scrape, ING_SCRAPE_WEBPAGE},
+	{"all", run_scrape, ING_SCRAPE_ALL},
 };
 
 static double cpu_us(void)
@@ -55,39 +107,42 @@ static bool read_page(const char *path, struct ing_buf *to)
 	return !to->failed;
 }
 
-static double measure(struct ing_scraper *s, const struct ing_scrape_input *in, double limit_us)
+static double measure(struct bench *b, const struct stage *stage, const struct ing_scrape_input *in)
 {
-	struct ing_scraped found;
 	double start = cpu_us();
-	while (cpu_us() - start < limit_us / 10)
-		ing_scrape(s, in, &found);
+	while (cpu_us() - start < b->limit_us / 10)
+		stage->run(b, in);
 	unsigned rounds = 0;
 	start = cpu_us();
 	double spent = 0;
-	while (spent < limit_us) {
-		ing_scrape(s, in, &found);
+	while (spent < b->limit_us) {
+		stage->run(b, in);
 		rounds++;
 		spent = cpu_us() - start;
 	}
 	return spent / rounds;
 }
 
-/* What a fresh scraper has allocated while it holds the page. */
-static size_t held_bytes(const struct ing_rules *rules, const struct ing_scrape_input *in)
+/* What a fresh scraper has allocated while it holds the page, and at most while it reads it:
+ * lexbor's memory included, all beyond what it has for an empty page. */
+static void print_memory(const struct ing_rules *rules, const struct ing_scrape_input *in)
 {
+	size_t empty_bytes, held_bytes, peak_bytes;
 	struct ing_scraped found;
+	heap_count();
 	struct ing_scraper *s = ing_scraper_new(rules);
 	const struct ing_scrape_input empty = {.data = "", .want = 0};
 	ing_scrape(s, &empty, &found);
-	struct mallinfo2 before = mallinfo2();
+	heap_stop(&empty_bytes, &peak_bytes);
+	heap_count();
 	ing_scrape(s, in, &found);
-	struct mallinfo2 after = mallinfo2();
+	heap_stop(&held_bytes, &peak_bytes);
 	ing_scraper_free(s);
-	return after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
+	printf(", \"empty_bytes\": %zu, \"held_bytes\": %zu, \"peak_bytes\": %zu}\n", empty_bytes,
+		held_bytes, peak_bytes);
 }
 
-static void bench_page(
-	struct ing_scraper *s, const struct ing_rules *rules, const char *path, double limit_us)
+static void bench_page(struct bench *b, const char *path)
 {
 	struct ing_buf page;
 	if (!read_page(path, &page)) {
@@ -104,10 +159,10 @@ static void bench_page(
 	printf("{\"page\": \"%s\", \"bytes\": %zu", name, page.len);
 	for (size_t i = 0; i < ING_ARRAY_LEN(stages); i++) {
 		in.want = stages[i].want;
-		printf(", \"%s_us\": %.1f", stages[i].name, measure(s, &in, limit_us));
+		printf(", \"%s_us\": %.1f", stages[i].name, measure(b, &stages[i], &in));
 	}
 	in.want = ING_SCRAPE_ALL;
-	printf(", \"held_bytes\": %zu}\n", held_bytes(rules, &in));
+	print_memory(b->rules, &in);
 	ing_buf_done(&page);
 }
 
@@ -130,10 +185,18 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench-scrape: %s\n", err.msg);
 		return 3;
 	}
-	struct ing_scraper *s = ing_scraper_new(rules);
+	struct bench b = {.rules = rules,
+		.scraper = ing_scraper_new(rules),
+		.html = ing_html_new(),
+		.tree = ing_tree_new(),
+		.document = lxb_html_document_create(),
+		.limit_us = strtod(argv[2], NULL) * 1000};
 	for (int i = 3; i < argc; i++)
-		bench_page(s, rules, argv[i], strtod(argv[2], NULL) * 1000);
-	ing_scraper_free(s);
+		bench_page(&b, argv[i]);
+	lxb_html_document_destroy(b.document);
+	ing_tree_free(b.tree);
+	ing_html_free(b.html);
+	ing_scraper_free(b.scraper);
 	ing_rules_free(rules);
 	ing_rule_files_done(&files);
 	ing_report_done(&report);

@@ -33,6 +33,11 @@
 #define TOPIC "ingest-file-requests-daily"
 #define VALUE_BYTES 1600 /* of a result, as they are with a hit */
 #define ROWS_PER_ITEM 5
+/* What most rows have. */
+#define VISITS                                                                                     \
+	"{\"came\":\"2026-11-21T11:00:00.123Z\",\"took_ms\":4567,\"instance\":\"worker1@1\","      \
+	"\"lane\":\"bulk\",\"partition\":7,\"offset\":123456,\"urls\":[{\"wait_ms\":1500,"         \
+	"\"robots_ms\":400,\"host_ms\":1000,\"before\":3,\"ms\":120,\"http\":200}]}"
 #define DT "20261121110000"
 #define MAX_BUF ((size_t)1 << 30)
 
@@ -114,7 +119,8 @@ static void fill_item(struct bench *b, size_t i)
 			.terminal_sha1hex = it->sha1,
 			.terminal_status_code = 200,
 			.host = it->host,
-			.document = it->id},
+			.document = it->id,
+			.visits = VISITS},
 		.request = {.present = true,
 			.link_source = "doi",
 			.link_source_id = it->key + 4,

@@ -24,7 +24,9 @@
 /* A time of the wall clock, and not of one that counts from the machine's start. */
 #define WALL_S INT64_C(1000000000)
 
-static const volatile int64_t *offset_s;
+/* Constructors of other libraries may ask for the time before ours has run. */
+static const volatile int64_t no_offset_s;
+static const volatile int64_t *offset_s = &no_offset_s;
 
 __attribute__((constructor)) static void map_offset(void)
 {

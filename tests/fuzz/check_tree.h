@@ -70,6 +70,37 @@ static inline void format_text(const struct ing_tree *t, ing_node n, struct ing_
 	ing_text_formatted(t, n, NULL, out);
 }
 
+/* Words of a text, character by character. */
+static inline uint32_t count_words(const char *s, size_t bytes)
+{
+	uint32_t words = 0, c;
+	bool inside = false;
+	for (size_t i = 0; i < bytes;) {
+		i += ing_utf8_decode(s + i, bytes - i, &c);
+		bool white = (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 ||
+			     c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+			     c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+			     c == 0x3000;
+		words += !white && !inside;
+		inside = !white;
+	}
+	return words;
+}
+
+/* What is counted in the tree is what the text has, also of a text that is cut. */
+static inline void check_words(const struct ing_tree *t, ing_node n)
+{
+	static const size_t ceilings[] = {(size_t)8 << 20, 1000, 20};
+	for (size_t i = 0; i < ING_ARRAY_LEN(ceilings); i++) {
+		struct ing_buf out;
+		ing_buf_init(&out, ceilings[i]);
+		ing_text(t, n, &out);
+		ing_must(ing_text_word_count(t, n, ceilings[i]) ==
+			 count_words(ing_buf_str(&out), out.len));
+		ing_buf_done(&out);
+	}
+}
+
 /* The whole tree, every text function from n, the first links. */
 static inline void check_tree(struct ing_tree *t, ing_node n)
 {
@@ -80,6 +111,7 @@ static inline void check_tree(struct ing_tree *t, ing_node n)
 	check_text(ing_text_whole_own, t, n);
 	check_text(ing_text_data, t, n);
 	check_text(format_text, t, n);
+	check_words(t, n);
 	(void)ing_text_has(t, n);
 	ing_tree_set_url(t, "https://a.example/b/c?d#e");
 	ing_node a = ing_tree_next_named(t, ING_NODE_DOCUMENT, ING_NODE_DOCUMENT, "a");

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "common/data/json.h"
-#include "worker/ctl/kept_entries.h"
-#include "worker/ctl/pubfetcher_json.h"
+#include "worker/ctl/publication/kept_entries.h"
+#include "worker/ctl/publication/pubfetcher_json.h"
 #include "worker/publication/kept.h"
 
 #define MAX_ENTRY 4096

@@ -12,8 +12,8 @@
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/data/json.h"
-#include "worker/ctl/publication_html.h"
-#include "worker/ctl/publication_text.h"
+#include "worker/ctl/publication/html.h"
+#include "worker/ctl/publication/text.h"
 
 /* The style of the page is some kilobytes. */
 FUZZ_BUDGET(.cpu_us = 6000, .cpu_byte_ns = 6000, .heap_kb = 2000, .heap_byte = 400);

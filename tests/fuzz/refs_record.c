@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/base/utf8.h"
-#include "worker/ctl/refs_record.h"
+#include "worker/ctl/reexamine/refs_record.h"
 
 /* The first citation that is escaped has a parser of entities made. */
 FUZZ_BUDGET(.cpu_us = 3000, .cpu_byte_ns = 1000, .heap_kb = 1500, .heap_byte = 200);

@@ -10,7 +10,7 @@
 #include "common/base/utf8.h"
 #include "worker/scrape/jsoup/regex.h"
 
-/* Patterns are the operator's; texts are anybody's, and each of the twelve searches ends at a
+/* Patterns are the operator's; texts are anybody's, and each of the twenty searches ends at a
  * limit. */
 #define MAX_PATTERN_BYTES 256
 
@@ -23,6 +23,23 @@ static const char *cut_line(const char **p, const char *end, size_t *bytes)
 	*bytes = (size_t)((lf != NULL ? lf : end) - line);
 	*p = lf != NULL ? lf + 1 : end;
 	return line;
+}
+
+/* PCRE2 alone finds the same, unless it meets its limit where the quick look says no. */
+static void compare(
+	const char *pattern, size_t pattern_bytes, unsigned flags, const char *text, size_t bytes)
+{
+	struct ing_regex *quick = NULL, *alone = NULL;
+	struct ing_error err = {0};
+	if (ing_regex_compile(pattern, pattern_bytes, flags, &quick, &err) != 0)
+		return;
+	ing_must(ing_regex_compile(
+			 pattern, pattern_bytes, flags | ING_REGEX_PCRE2_ALONE, &alone, &err) == 0);
+	enum ing_regex_end end = ing_regex_find(quick, text, bytes);
+	enum ing_regex_end want = ing_regex_find(alone, text, bytes);
+	ing_must(end == want || (end == ING_REGEX_NO && want == ING_REGEX_LIMIT));
+	ing_regex_free(quick);
+	ing_regex_free(alone);
 }
 
 static void use(struct ing_regex *r, const char *replacement, const char *text, size_t bytes)
@@ -64,6 +81,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 		else
 			ing_must(err.msg[0] != '\0');
 		ing_regex_free(r);
+		compare(pattern != NULL ? pattern : "", pattern_bytes, flags, text, bytes);
 	}
 	ing_freep(&replacement);
 	ing_freep(&text);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/report.h"
-#include "worker/ctl/reingest_jobs.h"
+#include "worker/ctl/enqueue/reingest_jobs.h"
 #include "worker/model/status.h"
 
 FUZZ_BUDGET(.cpu_us = 1000, .cpu_byte_ns = 1000, .heap_kb = 200, .heap_byte = 400);

@@ -145,8 +145,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	};
 	memset(&world, 0, sizeof(world));
 	world.robots = ing_robots_new(&conf);
-	for (size_t i = 0; i < CLIENTS; i++)
-		world.clients[i].waiter.done = on_done;
+	ing_robots_wire(world.robots, on_done);
 	for (size_t i = 0; i + 1 < size && i < MAX_STEPS; i += 2) {
 		step(data[i], data[i + 1]);
 		check_world();

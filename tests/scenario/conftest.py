@@ -44,7 +44,9 @@ import server as sampleweb  # noqa: E402
 from servers import account as accounts  # noqa: E402
 from servers import runs, shared, stalls  # noqa: E402
 from servers.api import Api  # noqa: E402
+from servers.browser import Browser  # noqa: E402
 from servers.faults import Faults  # noqa: E402
+from servers.packages import build_packages  # noqa: E402
 from servers.polite import PoliteServer  # noqa: E402
 from servers.worker import Worker, write_config  # noqa: E402
 
@@ -116,6 +118,13 @@ def program(build):
         assert found, f"no {name} in {build}"
         return found[0]
     return find
+
+
+@pytest.fixture(scope="session")
+def packages(build, tmp_path_factory):
+    """{name: path of the Debian package} of that build. Tests that use it are marked xdist_group("packages"), so that one process
+    makes them."""
+    return build_packages(build, tmp_path_factory.mktemp("packages"))
 
 
 @pytest.fixture(scope="session")
@@ -640,3 +649,11 @@ def wait_until():
             assert time.monotonic() < deadline, f"still not after {timeout} s"
             time.sleep(every)
     return wait
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A headless browser with one page."""
+    browser = Browser()
+    yield browser
+    browser.close()

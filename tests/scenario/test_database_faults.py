@@ -75,7 +75,8 @@ def with_address(dsn, hosts, **options):
     """The address with other hosts, as an URI of libpq may have them."""
     url = urllib.parse.urlsplit(dsn)
     user = url.netloc.rpartition("@")[0]
-    return url._replace(netloc=f"{user}@{hosts}", query=urllib.parse.urlencode(options)).geturl()
+    query = urllib.parse.urlencode({**dict(urllib.parse.parse_qsl(url.query)), **options})
+    return url._replace(netloc=f"{user}@{hosts}", query=query).geturl()
 
 
 def test_a_half_open_connection_is_given_up(worker, submit, results_by_url, requests, database, wait_until):

@@ -44,7 +44,7 @@ def test_migrate_makes_the_schema_and_is_harmless_twice(db, empty):
         refs = connection.execute("SELECT doi, refs_json FROM crossref_with_refs ORDER BY doi").fetchall()
     assert tables == {"ingest_request", "ingest_file_result", "file_meta", "cdx", "pdf_meta", "html_meta", "grobid",
                       "grobid_refs", "crossref", "crossref_with_refs", "host_state", "host_block", "partition_owner",
-                      "result_outbox", "schema_version", "publication", "webpage", "request_list", "request_list_member",
+                      "result_outbox", "schema_version", "worker_state", "fleet_order", "publication", "webpage", "request_list", "request_list_member",
                       "request_load", "document_queued", "enqueue_plan", "enqueue_batch", "request_count", "request_count_delta",
                       "request_counts", "result_count", "result_count_delta", "result_counts", "file_count", "file_count_delta",
                       "count_adder", "count_late", "count_horizon",

@@ -79,7 +79,7 @@ def test_nothing_is_fetched_below_the_first_level(worker, disk, polite, submit, 
         submit([request(f"h{number}.test.example") for number in range(5)])
         time.sleep(1.5)  # in which nothing may be asked for
         assert {one.host for one in polite.seen()} == {"before.test.example"}
-        assert any("waiting for disk" in note for note in daemon.notifications)
+        assert any("held: disk unavailable" in note for note in daemon.notifications)
         disk.clear()
         daemon.wait_log("enough again, fetching goes on")
         found = results(6, settle=0.5)

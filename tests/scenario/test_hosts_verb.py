@@ -241,6 +241,14 @@ def test_all_workers_here_are_asked(hosts, play):
         ("worker", "w1"), ("worker", "w2"), ("rules", None)]
 
 
+def test_workers_with_folders_of_their_own_are_asked(hosts, play, place, tmp_path):
+    """As the service unit gives each instance a folder below the configured one."""
+    (tmp_path / "state" / "1").mkdir()
+    play({"waiting": 2}, name="w1")
+    play({"waiting": 40, "need_words": "its turn among the hosts"}, name="1/w2")
+    assert first_line(hosts("explain", "example.org")) == "example.org: 42 requests waiting for its turn among the hosts"
+
+
 @pytest.mark.parametrize("reply, words", [
     (b"", None), (b"nonsense\n", "no JSON object"), (b"[]\n", "no JSON object"),
     (b'{"error": "I am older"}\n', "I am older"), (b'{"a": "' + b"x" * (17 << 20) + b'"}\n', "over 16777216 bytes")],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way of a list, by the commands of deploy/README.md alone: from its file to results, to how it stands, and asked again."""
+"""The way of a list, from its file to results, to how it stands, and asked again."""
 
 import json
 
@@ -50,6 +50,7 @@ def test_a_list_goes_from_its_file_to_results_and_what_failed_is_asked_again(run
     with worker():
         # The document of the two requests goes out once.
         found = {result["request"]["link_source_id"]: result["status"] for result in results(3, settle=1)}
+    assert sql("SELECT * FROM document_queued") == []
     assert len(found) == 3 and found["10.5555/c"] == found["10.5555/d"] == "terminal-bad-status"
 
     stands = in_json(run_ctl("stats", "list", "--list", name, "--format", "json"))
@@ -60,7 +61,6 @@ def test_a_list_goes_from_its_file_to_results_and_what_failed_is_asked_again(run
     # A year later.
     sql("UPDATE ingest_file_result SET updated = updated - interval '1 year', next_try = next_try - interval '1 year'")
     sql("UPDATE ingest_request SET created = created - interval '1 year'")
-    sql("UPDATE document_queued SET queued = queued - interval '1 year'")
     jobs = tmp_path / "jobs.yaml"
     jobs.write_text(JOBS.replace("TAG", tag).replace("[soon]", "[soon, later]"))
     web.route(f"{tag}.example", "/paper.pdf", {"pdf": {"title": "Late", "pages": 1}})
@@ -71,5 +71,14 @@ def test_a_list_goes_from_its_file_to_results_and_what_failed_is_asked_again(run
     assert sorted(found)[-4:] == ["10.5555/c", "10.5555/c", "10.5555/d", "10.5555/d"] and len(found) == 5
     assert sorted((row["status"], row["attempts"]) for row in sql("SELECT status, attempts FROM ingest_file_result")) == [
         ("success", 1), ("success", 2), ("terminal-bad-status", 2)]
+
+    # Hits that are asked again, and fail: their rows stay as they are, and nothing is queued any more.
+    web.route(f"{tag}.example", "/paper.pdf", {"status": 404})
+    again = run_ctl("requests", "enqueue", "--list", name, "--class", "hit", "--lane", "bulk", "--name", f"hits-{tag}", "--force-recrawl")
+    assert again.returncode == 0, again.stderr
+    with worker():
+        results(7, settle=1)
+    assert sql("SELECT * FROM document_queued") == []
+    assert run_ctl("requests", "count", "--list", name, "--class", "queued").stdout == "0\n"
     recount = run_ctl("db", "recount")
     assert recount.returncode == 0, recount.stderr

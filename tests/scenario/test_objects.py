@@ -62,7 +62,7 @@ def test_a_store_that_takes_nothing_is_waited_for(worker, front, server, submit,
         submit(PAPER)
         daemon.wait_log(f"object store http://127.0.0.1:{front.port}/bucket/kept/here: {words}")
         daemon.wait_log("object store unavailable: intake stopped")
-        assert any("waiting for object store" in note for note in daemon.notifications)
+        assert any("held: object store unavailable" in note for note in daemon.notifications)
         # Neither message nor result may come before the object.
         assert consume(topics["pdf_text"], 0, settle=1) == [] and results(0, settle=0) == []
         front.mode = PASS

@@ -577,14 +577,15 @@ def test_what_does_not_depend_on_one_another_is_asked_side_by_side(apis, publica
 
 
 def test_publications_that_are_begun_end_before_others_are_begun(apis, publications):
-    listed = [apis.add(make_paper(number, "open")) for number in range(1, 31)]
+    listed = [apis.add(make_paper(number, "open")) for number in range(1, 13)]
     slow = apis.server.scripts["*", "*"][0]
-    apis.server.page("*", "*", lambda request: dataclasses.replace(slow(request), delay_s=0.02))
+    # Long beside what it takes to read an answer, on a busy machine, too.
+    apis.server.page("*", "*", lambda request: dataclasses.replace(slow(request), delay_s=0.25))
     publications(*(paper.pmid for paper in listed))
     paths = [one.path for one in apis.server.seen("www.ebi.ac.uk")]
     searches = [at for at, path in enumerate(paths) if "search" in path]
     texts = [at for at, path in enumerate(paths) if "fullTextXML" in path]
-    assert texts[9] < searches[25], paths  # all searches were waiting when the first was answered
+    assert texts[2] < searches[11], paths  # all searches were waiting when the first was answered
 
 
 def test_robots_txt_counts_for_pages_but_not_for_services(apis, publications, config):

@@ -149,7 +149,7 @@ def test_only_what_is_asked_for(documents, reexamine, sql, consume, topics):
     (("--what", "text", "--warc-dir", "/no/such/folder"), 3, "/no/such/folder"),
     (("--what", "text", "--set", "postgres.dsn="), 2, "postgres.dsn"),
     (("--what", "text", "--set", "postgres.dsn=host=127.0.0.1 port=1"), 3, "database"),
-    (("--what", "text", "more"), 2, "takes no argument"),
+    (("--what", "text", "more"), 2, "unexpected argument: more"),
 ])
 def test_bad_command_lines(reexamine, sql, words, code, said):
     returned, lines, err = reexamine(*words)

@@ -263,6 +263,19 @@ def test_a_killed_load_goes_on_to_the_same_rows_and_counts(load, load_words, dat
     assert "going on" in stderr
 
 
+def test_a_load_that_goes_on_waits_for_the_commits_of_the_killed_one(load, load_words, database, mixed, wait_until):
+    assert break_off([*load_words, "--list", "a"], database, mixed, 8)[0] == -signal.SIGKILL
+    waits = ("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+             " AND query LIKE '%FROM request_load%ORDER BY stream%'")
+    with psycopg.connect(database) as commit, psycopg.connect(database, autocommit=True) as watch:
+        commit.execute("UPDATE request_load SET block = block WHERE stream = 0")  # as if it were still under way
+        held = Held([*load_words, "--list", "a"], mixed)
+        wait_until(lambda: watch.execute(waits).fetchone()[0] == 1)
+        commit.commit()
+        code, _, stderr = held.end(held.data[-1:])
+    assert (code, "going on" in stderr) == (1, True), stderr
+
+
 def test_another_input_is_not_taken_for_the_rest(load, load_words, database, mixed, tmp_path):
     assert break_off([*load_words, "--list", "a"], database, mixed, 8)[0] == -signal.SIGKILL
     before = rows_of(database, LIST_SQL)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from servers.polite import Answer, PoliteServer
+
 LANDING = "https://tidal-ecology.example/article/view/41"
 
 
@@ -59,6 +61,40 @@ def test_run_writes_a_result_a_record_and_a_row_that_agree(program, web, tmp_pat
         ["dead-letters.jsonl", "grobid-output.jsonl", "html-teixml.jsonl", "index.cdx", "pdf-text.jsonl", "results.jsonl",
          "rule-yield.json", "summary.json", "thumbnails.jsonl", "warc", "xml-doc.jsonl"]
     assert (out / "dead-letters.jsonl").read_bytes() == b""
+
+
+
+@pytest.fixture
+def last_run(program, web, tmp_path, ingestctl):
+    """last_run("--set", …, kind=, url=): what the summary says of a run of one request."""
+    def run(*more, kind="pdf", url=LANDING):
+        out = tmp_path / "d"
+        done = ingestctl(program, *ctl_settings(web, tmp_path), *more, "run", "--quiet", "--out", out, "-",
+                         input=json.dumps({"ingest_type": kind, "base_url": url}) + "\n")
+        assert done.returncode == 0, done.stderr
+        return json.loads((out / "summary.json").read_text(encoding="utf-8"))["run"]
+    return run
+
+
+def test_the_summary_says_what_cpu_time_the_last_run_took(last_run):
+    said = [last_run(kind=kind)["cpu_seconds"] for kind in ("pdf", "html")]  # the second reads no PDF
+    for cpu in said:
+        assert set(cpu) == {"process", "loop", "archive", "examine", "examine_pdf"}
+        assert cpu["loop"] > 0 and cpu["archive"] > 0 and cpu["examine"] > 0
+        assert cpu["loop"] + cpu["archive"] < cpu["process"] + 0.01  # which is asked first
+    assert said[0]["examine_pdf"] > 0 and said[1]["examine_pdf"] == 0
+
+
+def test_the_summary_counts_the_handshakes_of_the_last_run(web, last_run):
+    """robots.txt and the page, over a connection each."""
+    with PoliteServer(tls=web.authority) as server:
+        for path in ("/robots.txt", "*"):
+            server.page("*", path, Answer(headers={"Connection": "close"}))
+        settings = ["--set", "fetch.connect_to=" + json.dumps(server.connect_to())]
+        for scheme, more, want in (("https", [], {"handshakes": 2, "resumed": 1}),
+                                   ("https", ["--set", "fetch.tls_resume=false"], {"handshakes": 2, "resumed": 0}),
+                                   ("http", [], {"handshakes": 0, "resumed": 0})):
+            assert last_run(*settings, *more, kind="component", url=f"{scheme}://paper.test.example/1")["tls"] == want
 
 
 def test_run_without_a_folder_writes_results_to_stdout_only(program, web, tmp_path, schema, ingestctl):
@@ -200,14 +236,3 @@ def test_url_clean(program, ingestctl):
     done = ingestctl(program, "url", "clean", "HTTP://Example.com:80", "http:/example.com/a")
     assert done.returncode == 0
     assert done.stdout.splitlines() == ["http://example.com/", "http://example.com/a"]
-
-
-def test_every_verb_is_in_the_manual(program, ingestctl):
-    import pathlib
-    root = pathlib.Path(__file__).resolve().parent.parent.parent
-    manual = (root / "deploy" / "man" / "ingestctl.1").read_text(encoding="utf-8")
-    listed = ingestctl(program, "--help").stdout
-    verbs = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
-    assert "run" in verbs and len(verbs) == len(set(verbs))
-    for verb in verbs:
-        assert f"Ic {verb}" in manual, verb

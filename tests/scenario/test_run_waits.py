@@ -165,6 +165,10 @@ def test_hosts_can_be_asked_about_while_a_run_goes_on(command, program, site, tm
     same = run([program("ingestctl"), "--set", f"state.dir={out}", "hosts", "top"], "")
     assert same.returncode == 0 and "held.test.example" in same.stdout
     assert hosts("block", "--dir", out, "a.example", "--why", "x").returncode == 2
+    status = run([program("ingestctl"), "status", "--dir", str(out), "--json"], "")
+    assert status.returncode == 0, status.stderr
+    assert re.match(r"all 7 waiting requests are for 1 host that may not be asked now: held.test.example \(7: retry-after, \d+ min",
+                    json.loads(status.stdout)["held_by"]), status.stdout
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 4

@@ -29,7 +29,7 @@ def validator(name):
 
 def test_there_are_schemas():
     assert NAMES == ["dead-letter", "grobid-output", "html-teixml", "ingest-request", "ingest-result", "pdf-text",
-                     "run-summary", "xml-doc"]
+                     "run-summary", "worker-status", "xml-doc"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,22 +6,13 @@ import json
 import urllib.parse
 
 import pytest
-from servers.browser import Browser
 
 PAGE = "https://tidal-ecology.example/article/view/41"
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    browser = Browser()
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
 def browser(chromium):
-    for seen in (chromium.messages, chromium.requests, chromium.dialogs):
-        seen.clear()
+    chromium.forget()
     return chromium
 
 

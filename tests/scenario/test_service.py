@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The worker as a service: what it tells its manager, how it ends, and what it may not do meanwhile."""
 
+import json
 import subprocess
 import sys
 import time
@@ -46,6 +47,32 @@ def test_tells_the_manager(worker, wait_until):
         assert any("STOPPING=1" in note for note in daemon.notifications)
 
 
+# Refuses further filters of system calls, as the profile of a container may.
+NO_FILTERS = [sys.executable, "-c", """
+import ctypes, os, platform, struct, sys
+prctl, seccomp = {"x86_64": (157, 317), "aarch64": (167, 277)}[platform.machine()]
+code = b"".join(struct.pack("HBBI", *one) for one in (
+    (0x20, 0, 0, 0), (0x15, 3, 0, seccomp), (0x15, 0, 3, prctl), (0x20, 0, 0, 16), (0x15, 0, 1, 22),
+    (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)))
+buffer = ctypes.create_string_buffer(code)
+libc = ctypes.CDLL(None, use_errno=True)
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer)))
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+    sys.exit("prctl: " + os.strerror(ctypes.get_errno()))
+os.execv(sys.argv[1], sys.argv[1:])
+"""]
+
+
+@pytest.mark.unfinished("nothing is done where nothing can be examined")
+def test_refuses_to_work_without_a_sandbox(worker, run_ctl, tmp_path):
+    with worker(ready=False, wrapper=NO_FILTERS) as daemon:
+        assert daemon.wait_end(30) == 3
+        assert "sandbox: seccomp: Operation not permitted" in daemon.log() and "container" in daemon.log()
+        assert not any("READY=1" in note for note in daemon.notifications)
+    done = run_ctl("run", "--out", tmp_path / "out", "-", input=json.dumps(LANDING) + "\n", wrapper=NO_FILTERS)
+    assert done.returncode == 3 and "sandbox: seccomp" in done.stderr
+
+
 @pytest.mark.private_servers("kafka")
 def test_is_not_ready_before_partitions_are_assigned(worker, kafka):
     kafka.stop()
@@ -56,6 +83,20 @@ def test_is_not_ready_before_partitions_are_assigned(worker, kafka):
             assert not any("READY=1" in note for note in daemon.notifications)
             kafka.start()
             daemon.wait_notified("READY=1", 60)
+    finally:
+        kafka.start()
+
+
+@pytest.mark.private_servers("kafka")
+def test_a_worker_that_is_drained_before_its_first_partitions_is_ready(worker, kafka, settings, run_ctl):
+    """It waits for none: the service manager would end it otherwise, as one that does not start."""
+    kafka.stop()
+    try:
+        with worker(ready=False) as daemon:
+            daemon.wait_log("waiting for partitions")
+            assert run_ctl("drain", settings["instance"], "--local").returncode == 0
+            daemon.wait_notified("READY=1", 30)
+            kafka.start()
     finally:
         kafka.start()
 

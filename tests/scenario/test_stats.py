@@ -482,11 +482,14 @@ def test_a_table_for_people_has_a_line_for_each_row(ctl, data):
         [line.split()[0] for line in lines[:-1]].index("unpaywall")][:lines[0].index("requests") + 8]
 
 
-def test_who_may_only_read_gets_the_same(rows, ctl, data, database, sql, tag):
+def test_who_may_only_read_gets_the_same(rows, ctl, data, database, sql, tag, tmp_path):
     before = rows("source"), rows("list")
     sql(f'CREATE ROLE "{tag}" LOGIN PASSWORD \'{tag}\'; GRANT pg_read_all_data TO "{tag}"')
     try:
-        dsn = psycopg.conninfo.make_conninfo(database, user=tag, password=tag)
+        passfile = tmp_path / "pgpass"
+        passfile.write_text(f"*:*:*:*:{tag}\n")
+        passfile.chmod(0o600)
+        dsn = psycopg.conninfo.make_conninfo(database, user=tag, passfile=str(passfile))
         assert (rows("source", dsn=dsn), rows("list", dsn=dsn)) == before
         assert ctl("tables", dsn=dsn).returncode == 0
     finally:

@@ -4,10 +4,13 @@
 import gzip
 import json
 import pathlib
+import shutil
 import subprocess
+import urllib.parse
 
 import pytest
 from servers import readers
+from warcio.archiveiterator import ArchiveIterator
 
 PAGES = ["https://tidal-ecology.example/article/view/41", "https://tidal-ecology.example/article/view/42",
          "https://press.northmoor.example/doi/full/10.5555/nm.2020.117", "https://tidal-ecology.example/no/such/page"]
@@ -132,3 +135,84 @@ def test_where_no_record_begins_nothing_is_printed(files, warc, tmp_path):
     (tmp_path / "empty").touch()
     done = warc("verify", tmp_path / "empty")
     assert done.returncode == 1 and "there is no record" in done.stdout
+
+
+# --- erase -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copies(files, tmp_path):
+    """Files of the run that a test may change."""
+    return [pathlib.Path(shutil.copy2(path, tmp_path)) for path in files]
+
+
+def all_records(path):
+    """(offset, WARC-Type, WARC-Target-URI or None, block) of each."""
+    with open(path, "rb") as file:
+        found = []
+        reader = ArchiveIterator(file, no_record_parse=True)
+        for record in reader:
+            block = record.raw_stream.read()
+            found.append((reader.get_record_offset(), record.rec_type, record.rec_headers.get_header("WARC-Target-URI"), block))
+        return found
+
+
+def is_of(url, host):
+    return (urllib.parse.urlsplit(url or "").hostname or "").removeprefix("www.") == host
+
+
+def test_records_of_a_host_are_erased_and_all_others_stay(copies, warc):
+    before = {path: (path.stat().st_size, all_records(path)) for path in copies}
+    gone = sum(is_of(record[2], "tidal-ecology.example") for _, found in before.values() for record in found)
+    assert gone > 4
+    done = warc("erase", "--host", "tidal-ecology.example", "--why", "a letter", *copies)
+    assert done.returncode == 0, done.stderr
+    assert sum(int(line.split()[-2]) for line in done.stdout.splitlines()) == gone
+    for path in copies:
+        size, old = before[path]
+        assert path.stat().st_size == size
+        now = all_records(path)
+        assert [one[0] for one in now] == [one[0] for one in old]
+        for was, is_ in zip(old, now):
+            if is_of(was[2], "tidal-ecology.example"):
+                assert is_[1:3] == ("metadata", None) and is_[3].strip() == b"a letter"
+            else:
+                assert is_ == was
+    assert warc("verify", *copies).returncode == 0
+    assert readers.check(copies)
+    assert "tidal-ecology.example" not in warc("index", *copies).stdout
+    again = warc("erase", "--host", "tidal-ecology.example", "--why", "a letter", *copies)
+    assert all(line.endswith(", 0 erased") for line in again.stdout.splitlines())
+
+
+def test_a_name_with_a_dot_means_those_below_as_well(copies, warc):
+    def count(host):
+        done = warc("erase", "--dry-run", "--host", host, "--why", "x", *copies)
+        return sum(int(line.split()[-3]) for line in done.stdout.splitlines())
+    assert count(".northmoor.example") == count("press.northmoor.example") > 0
+    assert count("northmoor.example") == 0
+    assert count(".example") > count(".northmoor.example")
+
+
+def test_a_dry_run_and_a_damaged_file_change_nothing(copies, warc):
+    path = max(copies, key=lambda one: one.stat().st_size)
+    whole = path.read_bytes()
+    assert warc("erase", "--dry-run", "--host", ".example", "--why", "x", path).returncode == 0
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[:-3])
+    done = warc("erase", "--host", ".example", "--why", "x", path)
+    assert done.returncode == 1 and "nothing was erased" in done.stderr
+    assert path.read_bytes() == whole[:-3]
+    assert [one.name for one in path.parent.iterdir() if one.name.startswith(path.name)] == [path.name]
+
+
+def test_a_file_that_is_written_to_is_left_alone(copies, warc):
+    path = copies[0].rename(copies[0].with_name(copies[0].name + ".open"))
+    done = warc("erase", "--host", ".example", "--why", "x", path)
+    assert done.returncode == 1 and "a worker writes to it" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--why", "x"], ["--host", "tests.example"], ["--host", "a b", "--why", "x"]])
+def test_erase_needs_a_host_and_a_reason(copies, warc, words):
+    assert warc("erase", *words, copies[0]).returncode == 2
+    assert warc("erase", "--host", "tests.example", "--why", "x").returncode == 2

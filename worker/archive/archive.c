@@ -124,6 +124,7 @@ static void free_archive(struct ing_archive *a)
 	ing_queue_take_all(&a->link.todo);
 	ing_queue_done(&a->link.todo);
 	ing_queue_done(&a->link.finished);
+	ing_note_done(&a->link.trouble);
 	ing_archive_writer_free(a->writer);
 	free_conf(&a->conf);
 	free(a);
@@ -205,11 +206,16 @@ void ing_archive_free(struct ing_archive *a)
 	free_archive(a);
 }
 
-void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item)
+void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item, size_t coming)
 {
 	if (a->outstanding++ == 0)
 		uv_ref((uv_handle_t *)a->async);
-	ing_queue_push(&a->link.todo, &item->node);
+	ing_queue_push_one_of(&a->link.todo, &item->node, coming);
+}
+
+const char *ing_archive_trouble(struct ing_archive *a)
+{
+	return ing_archive_blocked(a) ? ing_note_get(&a->link.trouble) : NULL;
 }
 
 bool ing_archive_blocked(const struct ing_archive *a)
@@ -228,4 +234,5 @@ void ing_archive_stats(const struct ing_archive *a, struct ing_archive_stats *re
 		.files = atomic_load_explicit(&a->link.files, memory_order_relaxed),
 		.cpu_ns = atomic_load_explicit(&a->link.cpu_ns, memory_order_relaxed),
 	};
+	ing_histogram_read_shared(ret->sync_us, a->link.sync_us, ING_METRIC_DURATION);
 }

@@ -71,7 +71,11 @@ int ing_archive_new(struct uv_loop_s *loop, const struct ing_archive_conf *conf,
  * still come if the loop is run by the implementation or before this call: call it only when none
  * is outstanding. NULL is fine. */
 void ing_archive_free(struct ing_archive *a);
-void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item);
+/* `coming`: how many other answers are on their way. If there are some, and items come close together,
+ * this one may wait 20 ms for others, because digests and syncs cost less when they are shared. */
+void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item, size_t coming);
+/* Why it is, valid until the next call; NULL: it is not. */
+const char *ing_archive_trouble(struct ing_archive *a);
 bool ing_archive_blocked(const struct ing_archive *a); /* the disk refuses; intake should stop */
 
 /* Its rows of worker/model/metrics.def, as they are now. */

@@ -12,36 +12,42 @@
  * succeed although the kernel has dropped the pages. The file is cut to its synced length and
  * closed, and the group returns to pending, for another file.
  *
- * Without a folder an item is finished once it has its digests; only reading its body can fail.
+ * Bodies are read and digested a buffer full at a time (bodies.h), before the first of their records is
+ * written; one that is too large for it, or cannot be read, has no digests then, and warc_file makes them
+ * or says what is wrong.
+ *
+ * Without a folder items are finished once they have their digests; only reading their bodies can fail.
  */
 #include "worker/archive/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/data/base32.h"
 #include "common/record/warc_file.h"
+#include "worker/archive/bodies.h"
 #include "worker/archive/name.h"
+#include "worker/archive/records.h"
 #include "worker/model/exchange.h"
 
 /* A group is bounded, so that the first of many waits for some hundred milliseconds of compression
  * at most. */
 #define GROUP_BYTES ((uint64_t)32 << 20)
 #define GROUP_ITEMS 512
+/* How long an item waits for others to be digested with, and how many are enough. */
+#define GATHER_MS 20
+#define GATHER_ITEMS 16
 /* Back-off while the disk cannot be written. */
 #define RETRY_FIRST_MS 100
 #define RETRY_MAX_MS 5000
 /* A name can exist already after the clock was set back or a file was copied; the next serials are
  * free then. */
 #define NAME_TRIES 16
-#define MAX_INFO_BYTES ((size_t)16 << 10)
 
 struct list {
 	struct ing_node *head;
@@ -54,15 +60,16 @@ struct ing_archive_writer {
 	struct ing_archive_link *link;
 	int dir_fd; /* -1: nothing is written */
 	unsigned serial;
-	struct ing_warc_file *file;
-	struct ing_digester *digester; /* where no record is written; else the file has its own */
-	char warcinfo_id[ING_WARC_ID_BYTES];
-	uint64_t info_end;     /* of the file: behind its warcinfo record */
-	uint64_t synced_bytes; /* of the file: on stable storage */
+	struct ing_archive_file to;
+	struct ing_archive_bodies *bodies;
+	struct ing_digester *digester; /* for bodies that are not among them */
+	uint64_t info_end;             /* of the file: behind its warcinfo record */
+	uint64_t synced_bytes;         /* of the file: on stable storage */
 	/* Written since the last sync. */
 	uint64_t records, revisits, saved_bytes;
 	struct list pending;
 	struct list written;
+	uint64_t busy_until; /* milliseconds: another item before then, and more are gathered */
 	bool blocked;
 	unsigned retry_ms;
 };
@@ -130,49 +137,6 @@ static void record_cpu(struct ing_archive_writer *w)
 	atomic_store_explicit(&w->link->cpu_ns, ing_thread_cpu_ns(), memory_order_relaxed);
 }
 
-static const char *truncated_word(enum ing_truncated t)
-{
-	switch (t) {
-	case ING_TRUNC_LENGTH:
-		return "length";
-	case ING_TRUNC_TIME:
-		return "time";
-	case ING_TRUNC_DISCONNECT:
-		return "disconnect";
-	case ING_TRUNC_UNSPECIFIED:
-		return "unspecified";
-	case ING_TRUNC_NONE:
-		break;
-	}
-	return NULL;
-}
-
-static int write_warcinfo(struct ing_archive_writer *w, struct ing_error *err)
-{
-	struct ing_buf info;
-	ing_buf_init(&info, MAX_INFO_BYTES);
-	ing_warc_fields_add(&info, "software", w->conf->software);
-	ing_warc_fields_add(&info, "format", "WARC File Format 1.1");
-	ing_warc_fields_add(&info, "conformsTo",
-		"http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/");
-	ing_warc_fields_add(&info, "robots", w->conf->robots);
-	ing_warc_fields_add(&info, "hostname", w->conf->hostname);
-	ing_warc_fields_add(&info, "http-header-user-agent", w->conf->user_agent);
-	ing_warc_make_id(w->warcinfo_id);
-	const struct ing_warc_head head = {
-		.type = "warcinfo",
-		.id = w->warcinfo_id,
-		.date = ing_wall_now(),
-		.filename = ing_warc_file_name(w->file),
-		.content_type = "application/warc-fields",
-	};
-	const struct ing_warc_block block = {.head = ing_buf_str(&info), .head_bytes = info.len};
-	struct ing_warc_place place;
-	int rc = ing_warc_file_add(w->file, &head, &block, &place, err);
-	ing_buf_done(&info);
-	return rc;
-}
-
 /* The folder may have been replaced (a disk unmounted and mounted again): open it by name each
  * time. */
 static int open_dir(struct ing_archive_writer *w, struct ing_error *err)
@@ -193,19 +157,19 @@ static int create_file(struct ing_archive_writer *w, struct ing_error *err)
 		ing_warc_name_make(w->conf->settings.prefix, w->conf->hostname, ing_wall_now(),
 			w->serial++, name);
 		ing_error_clear(err);
-		rc = ing_warc_file_create(w->file, w->dir_fd, name, err);
+		rc = ing_warc_file_create(w->to.file, w->dir_fd, name, err);
 		if (rc != -ING_FAIL_LOCKED || tries == NAME_TRIES)
 			break;
 		rc = 0;
 	}
 	if (rc != 0)
 		return rc;
-	rc = write_warcinfo(w, err);
+	rc = ing_archive_write_warcinfo(&w->to, w->conf, err);
 	if (rc != 0) {
-		ing_warc_file_discard(w->file);
+		ing_warc_file_discard(w->to.file);
 		return rc;
 	}
-	w->info_end = ing_warc_file_bytes(w->file);
+	w->info_end = ing_warc_file_bytes(w->to.file);
 	w->synced_bytes = 0;
 	w->records = 1;
 	w->revisits = w->saved_bytes = 0;
@@ -231,77 +195,51 @@ static uint64_t body_bytes(const struct ing_exchange *ex)
 	return ex->body_fd >= 0 ? ex->body_bytes : 0;
 }
 
+static const unsigned char gzip_magic[] = {0x1f, 0x8b, 0x08};
+
 /* Reads pages that have just been read for the digests. */
-static bool begins_as_gzip(const struct ing_exchange *ex)
+static bool begins_as_gzip(const struct ing_exchange *ex, const struct ing_archive_body *body)
 {
-	unsigned char magic[3] = {0};
-	return body_bytes(ex) >= sizeof(magic) &&
-	       pread(ex->body_fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	       memcmp(magic, "\x1f\x8b\x08", sizeof(magic)) == 0;
+	unsigned char front[sizeof(gzip_magic)] = {0};
+	if (body_bytes(ex) < sizeof(front))
+		return false;
+	if (body->ready)
+		memcpy(front, body->data, sizeof(front));
+	else if (pread(ex->body_fd, front, sizeof(front), 0) != (ssize_t)sizeof(front))
+		return false;
+	return memcmp(front, gzip_magic, sizeof(front)) == 0;
 }
 
-static void set_digests(struct ing_archive_item *item, const struct ing_digests *body)
+static void set_digests(struct ing_archive_item *item, const struct ing_archive_body *body,
+	const struct ing_digests *payload)
 {
 	item->digested = true;
-	item->body = *body;
-	item->gzip = begins_as_gzip(item->exchange);
-	ing_base32_encode(body->sha1, sizeof(body->sha1), item->payload_sha1b32);
+	item->body = *payload;
+	item->gzip = begins_as_gzip(item->exchange, body);
+	ing_base32_encode(payload->sha1, sizeof(payload->sha1), item->payload_sha1b32);
 }
 
-/* All that is done without a folder. */
-static int digest_item(
-	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
+static int digest_payload(struct ing_archive_writer *w, const struct ing_exchange *ex,
+	const struct ing_archive_body *body, struct ing_digests *ret, struct ing_error *err)
 {
-	const struct ing_exchange *ex = item->exchange;
-	struct ing_digests digests;
+	if (body->ready) {
+		*ret = body->digests.payload;
+		return 0;
+	}
 	int rc = ing_digester_add_file(w->digester, ex->body_fd, body_bytes(ex), err);
-	ing_digester_finish(w->digester, &digests);
-	if (rc == 0)
-		set_digests(item, &digests);
+	ing_digester_finish(w->digester, ret);
 	return rc;
 }
 
-static int write_request(struct ing_archive_writer *w, const struct ing_exchange *ex,
-	const char *id, const char *response_id, struct ing_error *err)
+/* All that is done without a folder. */
+static int digest_item(struct ing_archive_writer *w, struct ing_archive_item *item,
+	const struct ing_archive_body *body, struct ing_error *err)
 {
-	const struct ing_warc_head head = {
-		.type = "request",
-		.id = id,
-		.date = ex->started,
-		.target_uri = ex->url,
-		.ip = ex->ip,
-		.concurrent_to = response_id,
-		.warcinfo_id = w->warcinfo_id,
-		.content_type = "application/http;msgtype=request",
-	};
-	const struct ing_warc_block block = {
-		.head = ex->request.data, .head_bytes = ex->request.len};
-	struct ing_warc_place place;
-	return ing_warc_file_add(w->file, &head, &block, &place, err);
-}
-
-static int write_response(struct ing_archive_writer *w, const struct ing_exchange *ex,
-	const char *id, const char *request_id, struct ing_warc_place *ret, struct ing_error *err)
-{
-	const struct ing_warc_head head = {
-		.type = "response",
-		.id = id,
-		.date = ex->started,
-		.target_uri = ex->url,
-		.ip = ex->ip,
-		.concurrent_to = request_id,
-		.warcinfo_id = w->warcinfo_id,
-		.truncated = truncated_word(ex->truncated),
-		.content_type = "application/http;msgtype=response",
-	};
-	const struct ing_warc_block block = {
-		.head = ex->response.data,
-		.head_bytes = ex->response.len,
-		.body_fd = ex->body_fd,
-		.body_bytes = body_bytes(ex),
-		.has_payload = true,
-	};
-	return ing_warc_file_add(w->file, &head, &block, ret, err);
+	struct ing_digests digests;
+	int rc = digest_payload(w, item->exchange, body, &digests, err);
+	if (rc == 0)
+		set_digests(item, body, &digests);
+	return rc;
 }
 
 /* RFC 3986 form of an identifier to the bare one. */
@@ -311,48 +249,17 @@ static void copy_uuid(const char *id, char ret[ING_UUID_BYTES])
 	ret[ING_UUID_BYTES - 1] = '\0';
 }
 
-/* The head of the answer alone, and where its body is. */
-static int write_revisit(struct ing_archive_writer *w, const struct ing_exchange *ex,
-	const char *id, const char *request_id, const struct ing_archive_original *original,
-	struct ing_warc_place *ret, struct ing_error *err)
-{
-	char refers_to[ING_WARC_ID_BYTES];
-	char sha1b32[33];
-	snprintf(refers_to, sizeof(refers_to), "<urn:uuid:%s>", original->record_id);
-	ing_base32_encode(original->payload_sha1, sizeof(original->payload_sha1), sha1b32);
-	const struct ing_warc_head head = {
-		.type = "revisit",
-		.id = id,
-		.date = ex->started,
-		.target_uri = ex->url,
-		.ip = ex->ip,
-		.concurrent_to = request_id,
-		.warcinfo_id = w->warcinfo_id,
-		.profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
-		.refers_to = refers_to,
-		.refers_to_target_uri = original->url,
-		.refers_to_date = original->record_date,
-		.truncated = "length",
-		.content_type = "application/http;msgtype=response",
-		.payload_sha1b32 = sha1b32,
-	};
-	const struct ing_warc_block block = {
-		.head = ex->response.data, .head_bytes = ex->response.len};
-	return ing_warc_file_add(w->file, &head, &block, ret, err);
-}
-
-/* Does one of the item's originals have its payload? Reads the body only if there is one to compare
+/* Does one of the item's originals have its payload? Digests the body only if there is one to compare
  * it with. *ret_digests is set with it. */
-static int find_original(struct ing_archive_writer *w, const struct ing_archive_item *item,
+static int find_original(struct ing_archive_writer *w, const struct ing_archive_body *body,
 	const struct ing_archive_original **ret, struct ing_digests *ret_digests,
 	struct ing_error *err)
 {
-	const struct ing_exchange *ex = item->exchange;
+	const struct ing_archive_item *item = body->item;
 	*ret = NULL;
 	if (item->original_count == 0)
 		return 0;
-	int rc = ing_digester_add_file(w->digester, ex->body_fd, body_bytes(ex), err);
-	ing_digester_finish(w->digester, ret_digests);
+	int rc = digest_payload(w, item->exchange, body, ret_digests, err);
 	for (size_t i = 0; rc == 0 && *ret == NULL && i < item->original_count; i++) {
 		const struct ing_archive_original *original = item->originals[i];
 		if (memcmp(original->payload_sha1, ret_digests->sha1,
@@ -363,25 +270,27 @@ static int find_original(struct ing_archive_writer *w, const struct ing_archive_
 }
 
 /* A response record, or a revisit record that refers to an original. */
-static int write_answer(struct ing_archive_writer *w, struct ing_archive_item *item, const char *id,
-	const char *request_id, struct ing_warc_place *ret, struct ing_error *err)
+static int write_answer(struct ing_archive_writer *w, struct ing_archive_item *item,
+	const struct ing_archive_body *body, const char *id, const char *request_id,
+	struct ing_warc_place *ret, struct ing_error *err)
 {
-	const struct ing_exchange *ex = item->exchange;
 	struct ing_digests digests;
-	int rc = find_original(w, item, &item->refers_to, &digests, err);
+	int rc = find_original(w, body, &item->refers_to, &digests, err);
 	if (rc != 0 || item->refers_to == NULL)
-		return rc != 0 ? rc : write_response(w, ex, id, request_id, ret, err);
-	rc = write_revisit(w, ex, id, request_id, item->refers_to, ret, err);
+		return rc != 0 ? rc
+			       : ing_archive_write_response(&w->to, body, id, request_id, ret, err);
+	rc = ing_archive_write_revisit(
+		&w->to, item->exchange, id, request_id, item->refers_to, ret, err);
 	ret->payload = digests;
 	return rc;
 }
 
 /* Both records or none. */
-static int write_exchange(
-	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
+static int write_exchange(struct ing_archive_writer *w, struct ing_archive_item *item,
+	const struct ing_archive_body *body, struct ing_error *err)
 {
 	const struct ing_exchange *ex = item->exchange;
-	uint64_t begin = ing_warc_file_bytes(w->file);
+	uint64_t begin = ing_warc_file_bytes(w->to.file);
 	char request_id[ING_WARC_ID_BYTES] = "";
 	char response_id[ING_WARC_ID_BYTES];
 	struct ing_warc_place place;
@@ -389,21 +298,21 @@ static int write_exchange(
 	ing_warc_make_id(response_id);
 	if (ex->request.len > 0) {
 		ing_warc_make_id(request_id);
-		rc = write_request(w, ex, request_id, response_id, err);
+		rc = ing_archive_write_request(&w->to, ex, request_id, response_id, err);
 	}
 	if (rc == 0)
-		rc = write_answer(w, item, response_id, request_id, &place, err);
+		rc = write_answer(w, item, body, response_id, request_id, &place, err);
 	if (rc != 0) {
 		struct ing_error second = {0};
-		if (!ing_warc_file_is_broken(w->file) &&
-			ing_warc_file_cut(w->file, begin, &second) != 0)
+		if (!ing_warc_file_is_broken(w->to.file) &&
+			ing_warc_file_cut(w->to.file, begin, &second) != 0)
 			ing_log(ING_LOG_ERROR, "archive: %s", second.msg);
 		return rc;
 	}
-	memcpy(item->warc_name, ing_warc_file_name(w->file),
-		strlen(ing_warc_file_name(w->file)) + 1);
+	memcpy(item->warc_name, ing_warc_file_name(w->to.file),
+		strlen(ing_warc_file_name(w->to.file)) + 1);
 	copy_uuid(response_id, item->record_id);
-	set_digests(item, &place.payload);
+	set_digests(item, body, &place.payload);
 	item->offset = place.offset;
 	item->csize = place.csize;
 	w->records += ex->request.len > 0 ? 2 : 1;
@@ -413,24 +322,27 @@ static int write_exchange(
 }
 
 /* 0: in the file, or nothing to put there. */
-static int write_item(
-	struct ing_archive_writer *w, struct ing_archive_item *item, struct ing_error *err)
+static int write_item(struct ing_archive_writer *w, struct ing_archive_item *item,
+	const struct ing_archive_body *body, struct ing_error *err)
 {
 	clear_results(item);
 	if (!item->exchange->answered)
 		return 0;
 	int rc = 0;
-	if (w->dir_fd >= 0 && !ing_warc_file_is_open(w->file))
+	if (w->dir_fd >= 0 && !ing_warc_file_is_open(w->to.file))
 		rc = create_file(w, err);
 	if (rc != 0)
 		return rc;
-	rc = w->dir_fd >= 0 ? write_exchange(w, item, err) : digest_item(w, item, err);
+	rc = w->dir_fd >= 0 ? write_exchange(w, item, body, err) : digest_item(w, item, body, err);
 	if (rc != -ING_FAIL_TRUNCATED && rc != -ING_FAIL_TOO_BIG)
 		return rc;
 	/* The body cannot be read back: trying again would not help it and would stop all
 	 * others. */
-	ing_log(ING_LOG_ERROR, "archive: %s: not archived: %s", item->exchange->url, err->msg);
-	if (ing_warc_file_is_broken(w->file))
+	const struct ing_log_field fields[] = {ING_LOG_FIELD_TEXT("stage", "archive"),
+		ING_LOG_FIELD_TEXT("url", item->exchange->url),
+		ING_LOG_FIELD_TEXT("error", err->msg)};
+	ing_log_fields(ING_LOG_ERROR, fields, ING_ARRAY_LEN(fields), "an answer is not archived");
+	if (ing_warc_file_is_broken(w->to.file))
 		return -ING_FAIL_SYSTEM;
 	item->lost = true;
 	ing_error_clear(err);
@@ -439,22 +351,33 @@ static int write_item(
 
 static bool group_is_full(const struct ing_archive_writer *w, uint64_t begin)
 {
-	if (w->written.count >= GROUP_ITEMS || (w->dir_fd < 0 && w->written.count > 0))
+	if (w->written.count >= GROUP_ITEMS)
 		return true;
-	if (!ing_warc_file_is_open(w->file))
+	if (!ing_warc_file_is_open(w->to.file))
 		return false;
-	uint64_t bytes = ing_warc_file_bytes(w->file);
+	uint64_t bytes = ing_warc_file_bytes(w->to.file);
 	return bytes >= w->conf->settings.max_bytes || bytes - ING_MIN(begin, bytes) >= GROUP_BYTES;
 }
 
-/* Move items from pending to written until the group is full or a write fails. */
+/* Move items from pending to written until the group is full or a write fails. The bodies that were
+ * loaded stay for the next try. */
 static int write_group(struct ing_archive_writer *w, struct ing_error *err)
 {
-	uint64_t begin = ing_warc_file_is_open(w->file) ? ing_warc_file_bytes(w->file) : 0;
+	uint64_t begin = ing_warc_file_is_open(w->to.file) ? ing_warc_file_bytes(w->to.file) : 0;
 	while (w->pending.head != NULL && !group_is_full(w, begin)) {
-		int rc = write_item(w, to_item(w->pending.head), err);
+		struct ing_archive_item *item = to_item(w->pending.head);
+		const struct ing_archive_body *body = ing_archive_bodies_find(w->bodies, item);
+		/* Nothing is gained by keeping those that have all they come for. */
+		if (body == NULL && w->dir_fd < 0 && w->written.count > 0)
+			break;
+		if (body == NULL) {
+			ing_archive_bodies_load(w->bodies, w->pending.head, w->dir_fd >= 0);
+			body = ing_archive_bodies_find(w->bodies, item);
+		}
+		int rc = write_item(w, item, body, err);
 		if (rc != 0)
 			return rc;
+		ing_archive_bodies_drop(w->bodies, item);
 		list_push(&w->written, list_pop(&w->pending));
 	}
 	return 0;
@@ -465,7 +388,7 @@ static int write_group(struct ing_archive_writer *w, struct ing_error *err)
 static void leave_broken_file(struct ing_archive_writer *w)
 {
 	struct ing_error err = {0};
-	if (ing_warc_file_retire(w->file, w->synced_bytes, &err) != 0)
+	if (ing_warc_file_retire(w->to.file, w->synced_bytes, &err) != 0)
 		ing_log(ING_LOG_ERROR, "archive: %s; the next start will recover it", err.msg);
 }
 
@@ -480,12 +403,15 @@ static void finish_items(struct ing_archive_writer *w)
 
 static int sync_group(struct ing_archive_writer *w, struct ing_error *err)
 {
-	if (!ing_warc_file_is_open(w->file) || ing_warc_file_bytes(w->file) == w->synced_bytes)
+	if (!ing_warc_file_is_open(w->to.file) ||
+		ing_warc_file_bytes(w->to.file) == w->synced_bytes)
 		return 0;
-	int rc = ing_warc_file_sync(w->file, err);
+	uint64_t begun_us = ing_now_us();
+	int rc = ing_warc_file_sync(w->to.file, err);
 	if (rc != 0)
 		return rc;
-	uint64_t bytes = ing_warc_file_bytes(w->file);
+	ing_histogram_add_shared(w->link->sync_us, ING_METRIC_DURATION, ing_now_us() - begun_us);
+	uint64_t bytes = ing_warc_file_bytes(w->to.file);
 	count(&w->link->syncs, 1);
 	count(&w->link->records, w->records);
 	count(&w->link->revisits, w->revisits);
@@ -500,16 +426,17 @@ static int sync_group(struct ing_archive_writer *w, struct ing_error *err)
 static void close_file(struct ing_archive_writer *w)
 {
 	struct ing_error err = {0};
-	if (!ing_warc_file_is_open(w->file))
+	if (!ing_warc_file_is_open(w->to.file))
 		return;
-	if (ing_warc_file_bytes(w->file) == w->info_end)
-		ing_warc_file_discard(w->file);
-	else if (ing_warc_file_finish(w->file, &err) != 0)
+	if (ing_warc_file_bytes(w->to.file) == w->info_end)
+		ing_warc_file_discard(w->to.file);
+	else if (ing_warc_file_finish(w->to.file, &err) != 0)
 		ing_log(ING_LOG_ERROR, "archive: %s", err.msg);
 }
 
 static void set_blocked(struct ing_archive_writer *w, const struct ing_error *err)
 {
+	ing_note_set(&w->link->trouble, err->msg);
 	if (w->blocked)
 		return;
 	w->blocked = true;
@@ -543,10 +470,10 @@ static bool work_group(struct ing_archive_writer *w)
 		err = sync_err;
 		rc = sync_rc;
 	}
-	if (ing_warc_file_is_open(w->file)) {
-		if (ing_warc_file_is_broken(w->file))
+	if (ing_warc_file_is_open(w->to.file)) {
+		if (ing_warc_file_is_broken(w->to.file))
 			leave_broken_file(w);
-		else if (ing_warc_file_bytes(w->file) >= w->conf->settings.max_bytes)
+		else if (ing_warc_file_bytes(w->to.file) >= w->conf->settings.max_bytes)
 			close_file(w);
 	}
 	if (rc == 0)
@@ -568,6 +495,17 @@ static void back_off(struct ing_archive_writer *w)
 			&w->pending, ing_queue_wait_all(&w->link->todo, (int)(until - now)));
 }
 
+/* When items come close together, wait for others to be digested and synced with. One that comes by
+ * itself, or the last that is expected, does not wait. */
+static void gather(struct ing_archive_writer *w)
+{
+	bool busy = w->pending.count > 1 || ing_now_ms() < w->busy_until;
+	if (busy && w->pending.count < GATHER_ITEMS)
+		list_append_nodes(&w->pending, ing_queue_gather(&w->link->todo,
+						       GATHER_ITEMS - w->pending.count, GATHER_MS));
+	w->busy_until = ing_now_ms() + GATHER_MS;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 struct ing_archive_writer *ing_archive_writer_new(
@@ -577,7 +515,8 @@ struct ing_archive_writer *ing_archive_writer_new(
 	w->conf = conf;
 	w->link = link;
 	w->dir_fd = dir_fd;
-	w->file = ing_warc_file_new();
+	w->to.file = ing_warc_file_new();
+	w->bodies = ing_archive_bodies_new();
 	w->digester = ing_digester_new(ING_DIGEST_ALL);
 	list_init(&w->pending);
 	list_init(&w->written);
@@ -588,7 +527,8 @@ void ing_archive_writer_free(struct ing_archive_writer *w)
 {
 	if (w == NULL)
 		return;
-	ing_warc_file_free(w->file);
+	ing_warc_file_free(w->to.file);
+	ing_archive_bodies_free(w->bodies);
 	ing_digester_free(w->digester);
 	if (w->dir_fd >= 0)
 		close(w->dir_fd);
@@ -599,6 +539,7 @@ void ing_archive_writer_run(struct ing_archive_writer *w)
 {
 	for (;;) {
 		list_append_nodes(&w->pending, ing_queue_wait_all(&w->link->todo, -1));
+		gather(w);
 		bool closed = ing_queue_closed(&w->link->todo);
 		while (w->pending.head != NULL && (work_group(w) || !closed)) {
 			if (w->blocked)

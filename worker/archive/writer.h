@@ -7,6 +7,7 @@
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
+#include "common/base/note.h"
 #include "common/base/queue.h"
 #include "worker/archive/archive.h"
 
@@ -16,7 +17,9 @@ struct ing_archive_link {
 	void (*wake)(void *ctx);   /* something is in `finished`; called on the writer's thread */
 	void *ctx;
 	atomic_bool blocked;
+	struct ing_note trouble; /* why */
 	atomic_uint_least64_t records, revisits, saved_bytes, bytes, syncs, files, cpu_ns;
+	_Atomic uint64_t sync_us[ING_METRIC_COUNT_DURATION + 1];
 };
 
 struct ing_archive_writer;

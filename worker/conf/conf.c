@@ -27,6 +27,7 @@ struct loader {
 	struct ing_report *report;
 	struct ing_conf_origin *origins; /* of each key's value */
 	const char *source;              /* what is being read */
+	bool on_command_line;            /* it is an argument */
 	unsigned pass;                   /* its number */
 	unsigned *passes;                /* in which each key was set last */
 };
@@ -112,6 +113,7 @@ static void take_value(struct loader *l, const struct ing_conf_key *key,
 		set_default(l, key);
 	else
 		ing_conf_set(l->conf, key, value, l->source, l->report);
+	ing_conf_check_secret(l->conf, key, &at, l->on_command_line, l->report);
 	l->origins[i] = at;
 }
 
@@ -180,6 +182,7 @@ static void load_set(struct loader *l, const char *set, const char *source)
 	const char *value = strchr(set, '=');
 	char name[MAX_NAME_BYTES];
 	l->source = source;
+	l->on_command_line = true;
 	l->pass++;
 	if (value == NULL || value == set || (size_t)(value - set) >= sizeof(name)) {
 		struct ing_conf_origin at = {source, 1, 1};
@@ -227,6 +230,7 @@ static void check_daemon(struct loader *l)
 	if (c->fetch.ca_file != NULL && access(c->fetch.ca_file, R_OK) != 0)
 		ing_conf_error(l->report, origin_of(l, "fetch.ca_file"), "fetch.ca_file",
 			"cannot be read: %s", c->fetch.ca_file);
+	ing_conf_check_secret_files(c, l->origins, l->report);
 }
 
 static void load_all(struct loader *l, const char *file, char *const *sets, enum ing_conf_use use)

@@ -20,6 +20,7 @@ struct ing_conf {
 	struct ing_kafka_settings kafka;
 	struct ing_postgres_settings postgres;
 	struct ing_grobid_settings grobid;
+	struct ing_metrics_settings metrics;
 	struct ing_archive_settings warc;
 	struct ing_fetch_settings fetch;
 	struct ing_gate_settings gate;
@@ -37,6 +38,8 @@ struct ing_conf {
 	unsigned lease_ms;    /* gate.lease_ms; 0: see ing_conf_lease_ms() */
 	unsigned drain_ms;    /* stop.drain_ms */
 	enum ing_log_level log_level;
+	enum ing_log_format log_format;
+	enum ing_log_requests log_requests;
 };
 
 /* Who asks: the daemon insists on brokers and on a user agent with a contact. */
@@ -67,3 +70,8 @@ unsigned ing_conf_lease_ms(const struct ing_conf *c);
 void ing_conf_dump(const struct ing_conf *conf, FILE *to);
 /* The list of keys as mdoc, for ingest-worker.conf(5). */
 void ing_conf_dump_man(FILE *to);
+struct ing_buf;
+/* The i-th key of the table, static; NULL: there is none. */
+const char *ing_conf_key_name(size_t i);
+/* What the manual says of it: sentences of what it is, its range and its default. Appended. */
+void ing_conf_key_add_words(size_t i, struct ing_buf *out);

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "common/data/pg_dsn.h"
 #include "common/net/addr.h"
 #include "common/net/url.h"
 #include "worker/conf/conf_priv.h"
@@ -154,6 +155,34 @@ int ing_conf_check_prefix(const char *text, struct ing_error *err)
 		"must be made of letters, digits and . _ - with single slashes between");
 }
 
+/* Port 0 is any, for tests. */
+int ing_conf_check_metrics_listen(const char *text, struct ing_error *err)
+{
+	struct ing_addr addr;
+	char host[ING_ADDR_TEXT_BYTES + 2];
+	if (text[0] == '\0')
+		return 0;
+	if (strncmp(text, "unix:", 5) == 0)
+		return text[5] != '\0' && text[strlen(text) - 1] != '/'
+			       ? 0
+			       : ing_error_set(err, ING_FAIL_CONFIG, "unix: without a file's path");
+	const char *colon = strrchr(text, ':');
+	size_t bytes = colon != NULL ? (size_t)(colon - text) : 0;
+	if (bytes == 0 || bytes >= sizeof(host) ||
+		!(is_port(colon + 1, strlen(colon + 1), false) || strcmp(colon + 1, "0") == 0))
+		return ing_error_set(err, ING_FAIL_CONFIG, "neither ADDRESS:PORT nor unix:PATH");
+	memcpy(host, text, bytes);
+	host[bytes] = '\0';
+	if (!ing_addr_parse(host, &addr) || (addr.family == 6) != (host[0] == '['))
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"an address is of IPv4, or of IPv6 in brackets; names are not looked up");
+	if (!ing_addr_is_loopback(&addr))
+		return ing_error_set(err, ING_FAIL_CONFIG,
+			"only addresses of loopback (127.0.0.1, [::1]): what must be seen from "
+			"elsewhere needs a proxy that says who may");
+	return 0;
+}
+
 int ing_conf_check_brokers(const char *text, struct ing_error *err)
 {
 	for (const char *s = text;; s++) {
@@ -180,6 +209,11 @@ int ing_conf_check_brokers(const char *text, struct ing_error *err)
 				"broker at character %zu: not HOST:PORT", (size_t)(s - text) + 1);
 		s = port;
 	}
+}
+
+int ing_conf_check_dsn(const char *text, struct ing_error *err)
+{
+	return ing_pg_dsn_check(text, err);
 }
 
 int ing_conf_check_property(const char *text, struct ing_error *err)

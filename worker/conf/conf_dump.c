@@ -91,8 +91,7 @@ static void print_man_key(const struct ing_conf_key *key, FILE *to)
 void ing_conf_dump(const struct ing_conf *conf, FILE *to)
 {
 	fprintf(to, "# Effective configuration of ingest-worker " ING_VERSION ".\n"
-		    "# It contains the secrets of its sources (postgres.dsn, fetch.proxy,\n"
-		    "# kafka.properties).\n");
+		    "# Passwords in it are replaced by asterisks.\n");
 	const char *before = "";
 	for (size_t i = 0; i < ing_conf_key_count; i++) {
 		const struct ing_conf_key *key = &ing_conf_keys[i];
@@ -127,4 +126,22 @@ void ing_conf_dump_man(FILE *to)
 	for (size_t i = 0; i < ing_conf_key_count; i++)
 		print_man_key(&ing_conf_keys[i], to);
 	fprintf(to, ".El\n");
+}
+
+const char *ing_conf_key_name(size_t i)
+{
+	return i < ing_conf_key_count ? ing_conf_keys[i].name : NULL;
+}
+
+void ing_conf_key_add_words(size_t i, struct ing_buf *out)
+{
+	const struct ing_conf_key *key = &ing_conf_keys[i];
+	ing_buf_add_str(out, key->sentence);
+	if (key->unit != NULL) {
+		ing_buf_add_str(out, " From ");
+		add_range(key, out);
+		ing_buf_add_char(out, '.');
+	}
+	ing_buf_printf(out, "%s Default: %s.", key->type == ING_CONF_LIST ? " A list." : "",
+		ing_conf_fallback_words(key));
 }

@@ -24,6 +24,8 @@ enum ing_conf_type {
 	ING_CONF_RESOURCES,
 	ING_CONF_LANE_RESOURCES,
 	ING_CONF_LEVEL,
+	ING_CONF_LOG_FORMAT,
+	ING_CONF_LOG_REQUESTS,
 };
 
 /* A row of conf_table.def. */
@@ -63,7 +65,7 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	const struct ing_yaml_node *node, const char *source, struct ing_report *report);
 /* Free what the member points to. */
 void ing_conf_clear(struct ing_conf *conf, const struct ing_conf_key *key);
-/* The member as YAML in one line. */
+/* The member as YAML in one line, without secrets (ing_conf_hide()). */
 void ing_conf_format(
 	const struct ing_conf *conf, const struct ing_conf_key *key, struct ing_buf *out);
 
@@ -73,11 +75,13 @@ const char *ing_conf_fallback_words(const struct ing_conf_key *key);
 
 /* Checks of the table: 0, or an error without position. */
 int ing_conf_check_instance(const char *text, struct ing_error *err);
+int ing_conf_check_metrics_listen(const char *text, struct ing_error *err);
 int ing_conf_check_brokers(const char *text, struct ing_error *err);
 int ing_conf_check_endpoint(const char *text, struct ing_error *err);
 int ing_conf_check_bucket(const char *text, struct ing_error *err);
 int ing_conf_check_prefix(const char *text, struct ing_error *err);
 int ing_conf_check_topic(const char *text, struct ing_error *err);
+int ing_conf_check_dsn(const char *text, struct ing_error *err);
 int ing_conf_check_property(const char *text, struct ing_error *err);
 int ing_conf_check_file_part(const char *text, struct ing_error *err);
 int ing_conf_check_agent(const char *text, struct ing_error *err);
@@ -88,6 +92,21 @@ int ing_conf_check_dns_servers(const char *text, struct ing_error *err);
 int ing_conf_check_port(const char *text, struct ing_error *err);
 int ing_conf_check_email(const char *text, struct ing_error *err);
 int ing_conf_check_service(const char *text, struct ing_error *err);
+
+/* Appends a text of the key, or an item of its list, with asterisks in place of the secrets in it. Returns
+ * whether there are any. */
+bool ing_conf_hide(const struct ing_conf_key *key, const char *text, struct ing_buf *out);
+/* Reports what is not kept secret of the value that the key has got: on the command line, where every user
+ * can read it (an error), or in the configuration file (a warning). */
+void ing_conf_check_secret(const struct ing_conf *conf, const struct ing_conf_key *key,
+	const struct ing_conf_origin *at, bool on_command_line, struct ing_report *report);
+/* What files with secrets the daemon cannot read (errors), and what others can (warnings). */
+void ing_conf_check_secret_files(
+	const struct ing_conf *c, const struct ing_conf_origin *origins, struct ing_report *report);
+/* The texts of a key of the types TEXT, OPTION or LIST: calls each() for every one that is set. */
+typedef void ing_conf_text_f(void *ctx, const char *text);
+void ing_conf_each_text(const struct ing_conf *conf, const struct ing_conf_key *key,
+	ing_conf_text_f *each, void *ctx);
 
 /* What must hold between keys, of values that are good by themselves; origins: of all keys. */
 void ing_conf_check_relations(

@@ -37,6 +37,8 @@
 #define C_TYPE_RESOURCES enum ing_resource_mode
 #define C_TYPE_LANE_RESOURCES enum ing_resource_mode
 #define C_TYPE_LEVEL enum ing_log_level
+#define C_TYPE_LOG_FORMAT enum ing_log_format
+#define C_TYPE_LOG_REQUESTS enum ing_log_requests
 #define KEY(name, member, type, unit, min, max, fallback, check, sentence)                         \
 	_Static_assert(__builtin_types_compatible_p(                                               \
 			       __typeof__(((struct ing_conf *)NULL)->member), C_TYPE_##type),      \

@@ -17,6 +17,10 @@ struct choice {
 	int value;
 };
 
+static const struct choice log_format_words[] = {{"text", ING_LOG_FORMAT_TEXT},
+	{"json", ING_LOG_FORMAT_JSON}, {"journal", ING_LOG_FORMAT_JOURNAL}, {0}};
+static const struct choice log_requests_words[] = {{"off", ING_LOG_REQUESTS_OFF},
+	{"failures", ING_LOG_REQUESTS_FAILURES}, {"all", ING_LOG_REQUESTS_ALL}, {0}};
 static const struct choice level_words[] = {{"error", ING_LOG_ERROR}, {"warning", ING_LOG_WARNING},
 	{"info", ING_LOG_INFO}, {"debug", ING_LOG_DEBUG}, {0}};
 static const struct choice host_key_words[] = {
@@ -268,6 +272,10 @@ static const struct choice *choices_of(enum ing_conf_type type)
 		return bool_words;
 	case ING_CONF_LEVEL:
 		return level_words;
+	case ING_CONF_LOG_FORMAT:
+		return log_format_words;
+	case ING_CONF_LOG_REQUESTS:
+		return log_requests_words;
 	default:
 		return NULL;
 	}
@@ -319,13 +327,22 @@ static void format_choice(const struct choice *choices, int value, struct ing_bu
 	}
 }
 
-static void format_list(char *const *list, struct ing_buf *out)
+static void format_text(const struct ing_conf_key *key, const char *text, struct ing_buf *out)
+{
+	struct ing_buf shown;
+	ing_buf_init(&shown, (size_t)1 << 20);
+	ing_conf_hide(key, text, &shown);
+	ing_yaml_add_text(out, ing_buf_str(&shown));
+	ing_buf_done(&shown);
+}
+
+static void format_list(const struct ing_conf_key *key, char *const *list, struct ing_buf *out)
 {
 	ing_buf_add_char(out, '[');
 	for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
 		if (i > 0)
 			ing_buf_add_str(out, ", ");
-		ing_yaml_add_text(out, list[i]);
+		format_text(key, list[i], out);
 	}
 	ing_buf_add_char(out, ']');
 }
@@ -358,6 +375,8 @@ void ing_conf_set(struct ing_conf *conf, const struct ing_conf_key *key,
 	case ING_CONF_RESOURCES:
 	case ING_CONF_LANE_RESOURCES:
 	case ING_CONF_LEVEL:
+	case ING_CONF_LOG_FORMAT:
+	case ING_CONF_LOG_REQUESTS:
 		set_choice(&r, node);
 		break;
 	}
@@ -376,6 +395,21 @@ void ing_conf_clear(struct ing_conf *conf, const struct ing_conf_key *key)
 	}
 }
 
+void ing_conf_each_text(const struct ing_conf *conf, const struct ing_conf_key *key,
+	ing_conf_text_f *each, void *ctx)
+{
+	const void *at = member(conf, key);
+	if (key->type == ING_CONF_LIST) {
+		char *const *list = *(char *const *const *)at;
+		for (; list != NULL && *list != NULL; list++)
+			each(ctx, *list);
+	} else if (key->type == ING_CONF_TEXT || key->type == ING_CONF_OPTION) {
+		const char *text = *(const char *const *)at;
+		if (text != NULL)
+			each(ctx, text);
+	}
+}
+
 void ing_conf_format(
 	const struct ing_conf *conf, const struct ing_conf_key *key, struct ing_buf *out)
 {
@@ -385,10 +419,10 @@ void ing_conf_format(
 	case ING_CONF_TEXT:
 	case ING_CONF_OPTION:
 		text = *(const char *const *)at;
-		ing_yaml_add_text(out, text != NULL ? text : "");
+		format_text(key, text != NULL ? text : "", out);
 		break;
 	case ING_CONF_LIST:
-		format_list(*(char *const *const *)at, out);
+		format_list(key, *(char *const *const *)at, out);
 		break;
 	case ING_CONF_UINT:
 		ing_buf_printf(out, "%u", *(const unsigned *)at);
@@ -412,6 +446,8 @@ void ing_conf_format(
 	case ING_CONF_RESOURCES:
 	case ING_CONF_LANE_RESOURCES:
 	case ING_CONF_LEVEL:
+	case ING_CONF_LOG_FORMAT:
+	case ING_CONF_LOG_REQUESTS:
 		format_choice(choices_of(key->type), get_choice(conf, key), out);
 		break;
 	}

@@ -67,6 +67,15 @@ static void find_part(struct part *p, const char *prefix, bool in_build)
 		p->found = p->moved;
 }
 
+/* What is below /usr has its configuration in /etc, whatever prefix it was built for. */
+static void find_config(const char *prefix, bool in_build)
+{
+	bool in_usr = !in_build && strcmp(prefix, "/usr") == 0;
+	find_part(&config, in_usr ? "" : prefix, in_build);
+	if (in_usr && config.beside[0] != '/')
+		config.found = config.moved;
+}
+
 static void find_parts(void)
 {
 	char self[MAX_PATH_BYTES] = "";
@@ -82,7 +91,7 @@ static void find_parts(void)
 	find_part(&examiner, prefix, in_build);
 	find_part(&rules, prefix, in_build);
 	find_part(&seedlists, prefix, in_build);
-	find_part(&config, prefix, in_build);
+	find_config(prefix, in_build);
 	find_part(&jobs, prefix, in_build);
 }
 

@@ -14,6 +14,7 @@
 #include "common/base/options.h"
 #include "common/base/utf8.h"
 #include "common/data/json_text.h"
+#include "common/data/pg_dsn.h"
 #include "worker/conf/conf.h"
 
 #define KEPT_LINE_BYTES ((size_t)1 << 20) /* memory of a longer line is given back at the next */
@@ -45,22 +46,6 @@ static int add_set(char *set)
 const struct ing_ctl *ing_ctl_given(void)
 {
 	return &given;
-}
-
-int ing_ctl_take_options(const char *verb, int argc, char **argv, const struct option *longs,
-	ing_ctl_take_f *take, void *ctx)
-{
-	for (;;) {
-		int option = ing_ctl_option(argc, argv, "h", longs);
-		if (option == -1)
-			break;
-		int code = take(ctx, option);
-		if (code >= 0)
-			return code;
-	}
-	if (optind != argc)
-		return ing_ctl_fail(ING_CTL_USAGE, verb, "unexpected argument: %s", argv[optind]);
-	return -1;
 }
 
 bool ing_ctl_number(const char *text, uint64_t max, uint64_t *ret)
@@ -99,6 +84,8 @@ int ing_ctl_conf(const struct ing_ctl *ctl, struct ing_conf **ret)
 	int rc = ing_conf_load(ctl->config_file, ctl->sets, ING_CONF_CTL, ret, &report);
 	if (rc != 0)
 		ing_report_print_errors(&report, stderr);
+	else
+		ing_pg_use_password_file((*ret)->postgres.password_file);
 	ing_report_done(&report);
 	return rc == 0 ? ING_CTL_OK : ING_CTL_USAGE;
 }

@@ -33,11 +33,6 @@ struct option;
  * what is wrong with one. --config and --set, which may stand before or behind the verb, are kept
  * for ing_ctl_given() here and not handed out. longs ends with {0}. */
 int ing_ctl_option(int argc, char **argv, const char *shorts, const struct option *longs);
-/* Hand each option of a verb without arguments to take(), which returns -1, or the exit code to end with. -1, or that
- * code, or USAGE when a word is left over. */
-typedef int ing_ctl_take_f(void *ctx, int option);
-int ing_ctl_take_options(const char *verb, int argc, char **argv, const struct option *longs,
-	ing_ctl_take_f *take, void *ctx);
 /* An option's number in decimal, from 1 to max. Returns false, and leaves *ret, for any other text. */
 bool ing_ctl_number(const char *text, uint64_t max, uint64_t *ret);
 /* What --config and --set have said so far. */
@@ -106,6 +101,13 @@ int ing_ctl_identify(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_extract(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_scrape(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_select(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_help(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_status(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_fleet(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_pause(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_drain(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_resume(int argc, char **argv, const struct ing_ctl *ctl);
+int ing_ctl_explain(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_hosts(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_url(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_robots(int argc, char **argv, const struct ing_ctl *ctl);
@@ -117,3 +119,39 @@ int ing_ctl_page(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_publication(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_webpage(int argc, char **argv, const struct ing_ctl *ctl);
 int ing_ctl_warc(int argc, char **argv, const struct ing_ctl *ctl);
+
+struct ing_usage;
+extern const struct ing_usage ing_ctl_db_usage;
+extern const struct ing_usage ing_ctl_dead_usage;
+extern const struct ing_usage ing_ctl_drain_usage;
+extern const struct ing_usage ing_ctl_extract_usage;
+extern const struct ing_usage ing_ctl_fleet_usage;
+extern const struct ing_usage ing_ctl_help_usage;
+extern const struct ing_usage ing_ctl_explain_usage;
+extern const struct ing_usage ing_ctl_hosts_usage;
+extern const struct ing_usage ing_ctl_identify_usage;
+extern const struct ing_usage ing_ctl_page_usage;
+extern const struct ing_usage ing_ctl_parked_usage;
+extern const struct ing_usage ing_ctl_pause_usage;
+extern const struct ing_usage ing_ctl_positions_usage;
+extern const struct ing_usage ing_ctl_publication_usage;
+extern const struct ing_usage ing_ctl_reexamine_usage;
+extern const struct ing_usage ing_ctl_refs_usage;
+extern const struct ing_usage ing_ctl_reingest_usage;
+extern const struct ing_usage ing_ctl_requests_usage;
+extern const struct ing_usage ing_ctl_results_usage;
+extern const struct ing_usage ing_ctl_resume_usage;
+extern const struct ing_usage ing_ctl_robots_usage;
+extern const struct ing_usage ing_ctl_rules_usage;
+extern const struct ing_usage ing_ctl_run_usage;
+extern const struct ing_usage ing_ctl_scrape_usage;
+extern const struct ing_usage ing_ctl_seedlist_usage;
+extern const struct ing_usage ing_ctl_select_usage;
+extern const struct ing_usage ing_ctl_serve_usage;
+extern const struct ing_usage ing_ctl_stats_usage;
+extern const struct ing_usage ing_ctl_status_usage;
+extern const struct ing_usage ing_ctl_submit_usage;
+extern const struct ing_usage ing_ctl_topics_usage;
+extern const struct ing_usage ing_ctl_url_usage;
+extern const struct ing_usage ing_ctl_warc_usage;
+extern const struct ing_usage ing_ctl_webpage_usage;

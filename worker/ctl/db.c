@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
+#include "worker/ctl/usage.h"
 #include "worker/database/schema.h"
 #include "worker/store/requests/fill.h"
 
@@ -90,48 +91,77 @@ static int recount(const char *dsn)
 	return ing_ctl_flush_stdout(VERB) ? ING_CTL_OK : ING_CTL_ENVIRONMENT;
 }
 
-static void print_help(void)
-{
-	printf("usage: ingestctl [--config FILE] [--set postgres.dsn=DSN] db migrate|status|fill|recount\n\n"
-	       "migrate  apply missing migrations to the schema of postgres.dsn and print\n"
-	       "         {\"from\": N, \"to\": N}; a newer schema is not changed (exit 1)\n"
-	       "status   print {\"version\": N, \"newest\": N, \"state\": \"current|missing|older|newer\"}\n"
-	       "fill     compute what rows from before version 9 lack (identity, document, host, attempts),\n"
-	       "         count them, and print {\"requests\": N, \"results\": N, \"counts\": N}; workers may\n"
-	       "         run meanwhile, and what is interrupted goes on when it is called again\n"
-	       "recount  compare the counts with the tables, mend them, and print {\"counts\": N}: how many\n"
-	       "         were wrong; needed after rows were deleted by hand\n\n"
-	       "Exit status: 0 the schema is current, 1 it is not, 2 usage or configuration,\n"
-	       "3 the database cannot be reached or refuses.\n");
-}
+static const struct ing_usage migrate_usage = {
+	.name = "db migrate",
+	.synopsis = "",
+	.summary = "apply missing migrations",
+	.text = "Applies missing migrations to the schema of postgres.dsn and prints {\"from\": N, \"to\": N}. A "
+		"newer schema is not changed (exit status 1).",
+	.parent = &ing_ctl_db_usage,
+};
+
+static const struct ing_usage status_usage = {
+	.name = "db status",
+	.synopsis = "",
+	.summary = "print the version of the schema, and whether a migration is needed",
+	.text = "Prints {\"version\": N, \"newest\": N, \"state\": \"current|missing|older|newer\"}: the version of "
+		"the schema, the one of this program, and what that means.",
+	.parent = &ing_ctl_db_usage,
+};
+
+static const struct ing_usage fill_usage = {
+	.name = "db fill",
+	.synopsis = "",
+	.summary = "compute what rows from before version 9 of the schema lack",
+	.text = "Computes what rows from before version 9 lack: identity, document, host and DOI prefix of "
+		"requests; attempts, host and the time of the next try of results. Then they are counted, "
+		"\"db recount\" is done, and {\"requests\": N, \"results\": N, \"counts\": N} is printed. Workers may "
+		"run meanwhile, and what is interrupted goes on when it is called again.",
+	.parent = &ing_ctl_db_usage,
+};
+
+static const struct ing_usage recount_usage = {
+	.name = "db recount",
+	.synopsis = "",
+	.summary = "compare the counts with the tables, and mend them",
+	.text = "Compares the counts of requests and files with the tables, mends them, and prints "
+		"{\"counts\": N}: how many were wrong. That is needed after rows were deleted by hand. Nobody "
+		"waits for it; with sixty million requests it takes minutes.",
+	.parent = &ing_ctl_db_usage,
+};
+
+static const struct ing_usage *const verbs_below[] = {
+	&migrate_usage, &status_usage, &fill_usage, &recount_usage, NULL};
 
 /* -------------------------------------------------------------------------------------------- */
 
+const struct ing_usage ing_ctl_db_usage = {
+	.name = "db",
+	.summary = "migrate the database schema, or show its version",
+	.text = "The schema of the database of postgres.dsn.",
+	.exits = {"the schema is current", "it is not", ING_EXIT_USAGE,
+		"the database cannot be reached or refuses"},
+	.below = verbs_below,
+};
+
 int ing_ctl_db(int argc, char **argv, const struct ing_ctl *ctl)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
 	static const struct {
 		const char *name;
 		int (*run)(const char *dsn);
 	} actions[] = {
 		{"migrate", migrate}, {"status", status}, {"fill", fill}, {"recount", recount}};
-	for (;;) {
-		int c = ing_ctl_option(argc, argv, "h", options);
-		if (c == -1)
-			break;
-		if (c != 'h')
-			return ING_CTL_USAGE;
-		print_help();
-		return ING_CTL_OK;
-	}
+	int c = ing_usage_next(&ing_ctl_db_usage, argc, argv);
+	if (c != -1)
+		return ing_usage_code(c);
 	int (*run)(const char *dsn) = NULL;
 	for (size_t i = 0; i < ING_ARRAY_LEN(actions); i++) {
 		if (optind == argc - 1 && strcmp(argv[optind], actions[i].name) == 0)
 			run = actions[i].run;
 	}
 	if (run == NULL)
-		return ing_ctl_fail(
-			ING_CTL_USAGE, VERB, "expected migrate, status, fill or recount");
+		return ing_usage_refuse_below(
+			&ing_ctl_db_usage, optind < argc ? argv[optind] : NULL);
 	struct ing_conf *conf = NULL;
 	int code = ing_ctl_conf_with_database(ctl, VERB, &conf);
 	if (code != ING_CTL_OK)

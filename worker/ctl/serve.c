@@ -12,8 +12,10 @@
 #include "common/base/log.h"
 #include "worker/conf/conf.h"
 #include "worker/ctl/ctl.h"
+#include "worker/ctl/usage.h"
 #include "worker/intake/lane_names.h"
 #include "worker/serve/serve.h"
+#include "worker/service/journald.h"
 #include "worker/service/notify.h"
 
 #define VERB "serve"
@@ -27,7 +29,7 @@ struct options {
 	char *proxies[MAX_PROXIES + 1];
 	size_t proxy_count;
 	uint64_t rate, burst, connections, per_address, requests, body_bytes, wait_s, result_bytes;
-	bool no_rate, help;
+	bool no_rate;
 };
 
 struct running {
@@ -38,34 +40,6 @@ struct running {
 	bool stopping, broken;
 	unsigned watchdog_ms;
 };
-
-static void print_help(void)
-{
-	printf("usage: ingestctl [--config FILE] [--set KEY=VALUE]... serve --listen ADDRESS:PORT [OPTION]...\n\n"
-	       "Serves the on-demand HTTP API: POST /ingest takes requests and, with ?wait=SECONDS, answers with\n"
-	       "their results; GET /ingest/ID and GET /result?url=URL tell what became of requests; GET / is a page\n"
-	       "for people; GET /openapi.json describes it all. Requests go to a topic, results are read from theirs:\n"
-	       "any number of these serve any number of workers.\n\n"
-	       "  --listen ADDRESS:PORT    an IPv4 address, or IPv6 as [ADDRESS]:PORT; port 0 takes any\n"
-	       "  --lane LANE              priority (default), requests, daily or bulk\n"
-	       "  --brokers LIST           instead of kafka.brokers\n"
-	       "  --token-file FILE        bearer tokens, one per line, needed to submit; a name without a slash is\n"
-	       "                           that of a systemd credential\n"
-	       "  --private                reading needs a token, too, and there is no page\n"
-	       "  --tls-cert FILE, --tls-key FILE\n"
-	       "                           serve HTTPS; read again on SIGHUP, as the tokens are\n"
-	       "  --rate N                 requests per second and client address (default 10; 0: no limit)\n"
-	       "  --burst N                requests that a client may send at once (default 100)\n"
-	       "  --trusted-proxy CIDR     believe X-Forwarded-For of these peers (repeatable)\n"
-	       "  --max-connections N      (default 1000)\n"
-	       "  --max-per-address N      connections of one peer address (default: no limit)\n"
-	       "  --max-requests N         requests in one POST (default 1000)\n"
-	       "  --max-body BYTES         of one POST (default 2097152)\n"
-	       "  --max-wait SECONDS       longest wait= (default 300)\n"
-	       "  --result-memory BYTES    for results that are kept to be read again (default 268435456)\n\n"
-	       "Exit status: 0 stopped by a signal, 2 usage or configuration, 3 the address is taken, or Kafka\n"
-	       "cannot be written to any more.\n");
-}
 
 enum {
 	LISTEN = 0x200,
@@ -86,31 +60,42 @@ enum {
 	RESULT_MEMORY,
 };
 
-static const struct option options[] = {
-	{"listen", required_argument, NULL, LISTEN},
-	{"lane", required_argument, NULL, LANE},
-	{"brokers", required_argument, NULL, BROKERS},
-	{"token-file", required_argument, NULL, TOKEN_FILE},
-	{"private", no_argument, NULL, PRIVATE},
-	{"tls-cert", required_argument, NULL, TLS_CERT},
-	{"tls-key", required_argument, NULL, TLS_KEY},
-	{"rate", required_argument, NULL, RATE},
-	{"burst", required_argument, NULL, BURST},
-	{"trusted-proxy", required_argument, NULL, TRUSTED_PROXY},
-	{"max-connections", required_argument, NULL, MAX_CONNECTIONS},
-	{"max-per-address", required_argument, NULL, MAX_PER_ADDRESS},
-	{"max-requests", required_argument, NULL, MAX_REQUESTS},
-	{"max-body", required_argument, NULL, MAX_BODY},
-	{"max-wait", required_argument, NULL, MAX_WAIT},
-	{"result-memory", required_argument, NULL, RESULT_MEMORY},
-	{"help", no_argument, NULL, 'h'},
+static const struct ing_option options[] = {
+	{"listen", "ADDRESS:PORT", "an IPv4 address, or IPv6 as [ADDRESS]:PORT; port 0 takes any",
+		.code = LISTEN},
+	{"lane", "LANE", "priority, requests, daily or bulk (priority)", .code = LANE,
+		.words = ING_WORDS_LANES},
+	{"brokers", "LIST", "instead of kafka.brokers", .code = BROKERS},
+	{"token-file", "FILE",
+		"bearer tokens, one per line, needed to submit; a name without a slash is that of a systemd "
+		"credential",
+		.code = TOKEN_FILE, .words = ING_WORDS_FILE},
+	{"private", NULL, "reading needs a token, too, and there is no page", .code = PRIVATE},
+	{"tls-cert", "FILE", "serve HTTPS with this certificate and its chain", .code = TLS_CERT,
+		.words = ING_WORDS_FILE},
+	{"tls-key", "FILE", "its key; both are read again on SIGHUP, as the tokens are",
+		.code = TLS_KEY, .words = ING_WORDS_FILE},
+	{"rate", "N", "requests per second and client address (default 10; 0: no limit)",
+		.code = RATE},
+	{"burst", "N", "requests that a client may send at once (default 100)", .code = BURST},
+	{"trusted-proxy", "CIDR", "believe X-Forwarded-For of these peers; may be repeated",
+		.code = TRUSTED_PROXY},
+	{"max-connections", "N", "connections at once (default 1000)", .code = MAX_CONNECTIONS},
+	{"max-per-address", "N", "connections of one peer address (default: no limit)",
+		.code = MAX_PER_ADDRESS},
+	{"max-requests", "N", "requests in one POST (default 1000)", .code = MAX_REQUESTS},
+	{"max-body", "BYTES", "of one POST (default 2097152)", .code = MAX_BODY},
+	{"max-wait", "SECONDS", "longest wait= (default 300)", .code = MAX_WAIT},
+	{"result-memory", "BYTES", "for results that are kept to be read again (default 268435456)",
+		.code = RESULT_MEMORY},
 	{0},
 };
 
+/* -1: go on; else the exit code. */
 static int take_number(const char *option, uint64_t max, uint64_t *ret)
 {
 	if (ing_ctl_number(optarg, max, ret))
-		return ING_CTL_OK;
+		return -1;
 	return ing_ctl_fail(ING_CTL_USAGE, VERB, "--%s: not a number from 1 to %llu: %s", option,
 		(unsigned long long)max, optarg);
 }
@@ -120,7 +105,7 @@ static int take_limit(struct options *o, int c)
 	switch (c) {
 	case RATE:
 		o->no_rate = strcmp(optarg, "0") == 0;
-		return o->no_rate ? ING_CTL_OK : take_number("rate", 1000000, &o->rate);
+		return o->no_rate ? -1 : take_number("rate", 1000000, &o->rate);
 	case BURST:
 		return take_number("burst", 1000000, &o->burst);
 	case MAX_CONNECTIONS:
@@ -140,40 +125,38 @@ static int take_limit(struct options *o, int c)
 	}
 }
 
-static int take_option(struct options *o, int c)
+static int take_option(void *ctx, int c)
 {
+	struct options *o = ctx;
 	struct ing_serve_conf *s = &o->serve;
 	switch (c) {
 	case LISTEN:
 		s->listen = optarg;
-		return ING_CTL_OK;
+		return -1;
 	case LANE:
 		o->lane = optarg;
-		return ING_CTL_OK;
+		return -1;
 	case BROKERS:
 		s->brokers = optarg;
-		return ING_CTL_OK;
+		return -1;
 	case TOKEN_FILE:
 		s->token_file = optarg;
-		return ING_CTL_OK;
+		return -1;
 	case PRIVATE:
 		s->is_private = true;
-		return ING_CTL_OK;
+		return -1;
 	case TLS_CERT:
 		s->cert_file = optarg;
-		return ING_CTL_OK;
+		return -1;
 	case TLS_KEY:
 		s->key_file = optarg;
-		return ING_CTL_OK;
+		return -1;
 	case TRUSTED_PROXY:
 		if (o->proxy_count == MAX_PROXIES)
 			return ing_ctl_fail(
 				ING_CTL_USAGE, VERB, "--trusted-proxy: given too often");
 		o->proxies[o->proxy_count++] = optarg;
-		return ING_CTL_OK;
-	case 'h':
-		o->help = true;
-		return ING_CTL_OK;
+		return -1;
 	default:
 		return take_limit(o, c);
 	}
@@ -199,25 +182,15 @@ static int check_options(struct options *o)
 	s->max_body_bytes = o->body_bytes;
 	s->max_wait_s = (unsigned)o->wait_s;
 	s->result_bytes = o->result_bytes;
-	return ING_CTL_OK;
+	return -1;
 }
 
+/* -1: go on; else the exit code. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	optind = 1;
-	for (;;) {
-		int c = ing_ctl_option(argc, argv, "h", options);
-		if (c == -1)
-			break;
-		int code = take_option(o, c);
-		if (code != ING_CTL_OK)
-			return code;
-	}
-	if (o->help)
-		return ING_CTL_OK;
-	if (optind != argc)
-		return ing_ctl_fail(ING_CTL_USAGE, VERB, "takes no argument: %s", argv[optind]);
-	return check_options(o);
+	int code = ing_usage_take_all(&ing_ctl_serve_usage, argc, argv, take_option, o);
+	return code < 0 ? check_options(o) : code;
 }
 
 /* --- running --- */
@@ -360,6 +333,23 @@ static int find_topics(
 
 /* ------------------------------------------------------------------------------------------ */
 
+const struct ing_usage ing_ctl_serve_usage = {
+	.name = "serve",
+	.synopsis = "--listen ADDRESS:PORT [OPTION]...",
+	.summary = "serve the on-demand HTTP API: requests in, results out",
+	.text = "Serves the on-demand HTTP API: POST /ingest takes requests and, with ?wait=SECONDS, answers with "
+		"their results; GET /ingest/ID and GET /result?url=URL tell what became of requests; GET / is "
+		"a page for people; GET /openapi.json describes it all. Requests go to a topic, results are "
+		"read from theirs: any number of these serve any number of workers.",
+	.details =
+		"POST /ingest takes a request, an array of requests or JSON lines, and answers 202 with where "
+		"the result will be, unless it waits for it. On SIGTERM clients that wait are told where the "
+		"result will be.",
+	.options = options,
+	.exits = {"stopped by a signal", NULL, ING_EXIT_USAGE,
+		"the address is taken, or Kafka cannot be written to any more"},
+};
+
 int ing_ctl_serve(int argc, char **argv, const struct ing_ctl *ctl)
 {
 	struct options o = {.rate = 10,
@@ -370,12 +360,8 @@ int ing_ctl_serve(int argc, char **argv, const struct ing_ctl *ctl)
 		.wait_s = 300,
 		.result_bytes = 256 << 20};
 	int code = parse_options(argc, argv, &o);
-	if (code != ING_CTL_OK)
+	if (code >= 0)
 		return code;
-	if (o.help) {
-		print_help();
-		return ING_CTL_OK;
-	}
 	struct ing_conf *conf = NULL;
 	char *topic = NULL;
 	char *other = NULL;
@@ -383,7 +369,11 @@ int ing_ctl_serve(int argc, char **argv, const struct ing_ctl *ctl)
 	signal(SIGPIPE, SIG_IGN);
 	code = ing_ctl_conf(ctl, &conf);
 	if (code == ING_CTL_OK) {
-		ing_log_init(conf->log_level);
+		ing_journald_log("ingest-api", &(struct ing_log_conf){
+						       .max_level = conf->log_level,
+						       .format = conf->log_format,
+						       .never_wait = true,
+					       });
 		code = find_topics(&o, conf, &topic, &other);
 	}
 	if (code == ING_CTL_OK) {

@@ -79,12 +79,18 @@ struct ing_delivery_object {
 	struct ing_object put;
 };
 
-/* What is counted of a result beside its status. */
+/* What is counted and told of a result beside its status. */
 struct ing_result_facts {
 	const char *ingest_type,
 		*host; /* host: ing_fact_host() of base_url; NULL: not a result of a job */
 	bool hit;
 	uint64_t document_bytes; /* 0: it has none */
+	const char *key;         /* of the result, by which operators ask for it; NULL as host */
+	const char *url;         /* base_url without passwords; NULL as host */
+	const char *last_url;    /* of the last answer, the same; NULL: none came */
+	const char *message;     /* error_message; NULL: none */
+	enum ing_lane lane;
+	uint64_t took_ms; /* since it was taken in; set when it is delivered */
 };
 
 /* The maker sets the members down to ctx; the functions below set the others. */

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "common/base/clock.h"
 #include "worker/deliver/deliver_priv.h"
 #include "worker/intake/intake.h"
 
@@ -24,10 +25,16 @@ static void count_committed(struct ing_deliver *d, const struct ing_delivery *de
 		d->stats.results++;
 		d->stats.hits += delivery->status == ING_STATUS_SUCCESS;
 		d->stats.by_status[delivery->status]++;
+		d->stats.results_by_lane[delivery->lane]++;
+		ing_histogram_add(d->stats.request_us, ING_METRIC_DURATION,
+			(ing_now_ms() - delivery->accepted_ms) * 1000);
 	} else if (delivery->answered) {
 		d->stats.answered++;
 	} else {
 		d->stats.parked++;
+		int tier = ing_tier_of_output(delivery->message.output);
+		if (tier >= 0)
+			d->stats.parked_by_tier[tier]++;
 	}
 }
 
@@ -57,17 +64,15 @@ static bool note_callback(struct ing_delivery *delivery)
 
 static void log_refusal(const struct ing_delivery *delivery, enum ing_output output)
 {
-	unsigned more = 0;
-	if (!ing_log_throttle_pass(&delivery->deliver->refused_gate, LOG_EVERY_MS, &more))
-		return;
+	struct ing_log_throttle *gate = &delivery->deliver->refused_gate;
 	if (delivery->kind == ING_DELIVERY_DEAD_LETTER)
-		ing_log(ING_LOG_ERROR,
-			"a dead letter was refused for good and is dropped (%u more before)", more);
+		ing_log_throttled(gate, LOG_EVERY_MS, ING_LOG_ERROR,
+			"a dead letter was refused for good and is dropped");
 	else
-		ing_log(ING_LOG_ERROR,
-			"%s: the %s of this request was refused for good (%u more before)",
+		ing_log_throttled(gate, LOG_EVERY_MS, ING_LOG_ERROR,
+			"%s: the %s of this request was refused for good",
 			delivery->name != NULL ? delivery->name : "an answer in result_outbox",
-			ing_output_row(output)->noun, more);
+			ing_output_row(output)->noun);
 }
 
 /* --- the message and the position --- */

@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <uv.h>
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/macros.h"
@@ -85,9 +86,9 @@ static void take_answer(struct ing_disk *d, int i, const struct answer *a)
 {
 	struct folder *f = &d->folders[i];
 	if (a->errnum != 0) {
-		if (ing_log_throttle_pass(&f->throttle, LOG_EVERY_MS, NULL))
-			ing_log(ING_LOG_WARNING, "%s %s: its free space is unknown: %s", keys[i],
-				d->conf.folders[i], strerror(a->errnum));
+		ing_log_throttled(&f->throttle, LOG_EVERY_MS, ING_LOG_WARNING,
+			"%s %s: its free space is unknown: %s", keys[i], d->conf.folders[i],
+			strerror(a->errnum));
 		return;
 	}
 	enum ing_disk_level before = f->level;
@@ -225,6 +226,25 @@ void ing_disk_free(struct ing_disk *d)
 bool ing_disk_low(const struct ing_disk *d)
 {
 	return d->silent || d->folders[find_worst(d)].level != ING_DISK_ENOUGH;
+}
+
+bool ing_disk_add_trouble(const struct ing_disk *d, struct ing_buf *out)
+{
+	int worst = find_worst(d);
+	const struct folder *f = &d->folders[worst];
+	if (d->silent) {
+		ing_buf_add_str(out, "a folder's file system does not answer");
+		return true;
+	}
+	if (f->level == ING_DISK_ENOUGH)
+		return false;
+	bool stop = f->level == ING_DISK_STOP;
+	uint64_t bound = stop ? d->conf.settings.stop_bytes : d->conf.settings.abort_bytes;
+	ing_buf_printf(out, "%s %s has %" PRIu64 " MiB free, under disk.%s (%" PRIu64 " MiB)%s",
+		keys[worst], d->conf.folders[worst], f->free_bytes >> 20,
+		stop ? "stop_bytes" : "abort_bytes", bound >> 20,
+		f->free_bytes >= bound ? ", and a little more is wanted before it goes on" : "");
+	return true;
 }
 
 void ing_disk_stats(const struct ing_disk *d, struct ing_disk_stats *ret)

@@ -46,6 +46,9 @@ struct ing_disk *ing_disk_new(struct uv_loop_s *loop, const struct ing_disk_conf
 void ing_disk_free(struct ing_disk *d);
 /* Nothing new should be fetched. */
 bool ing_disk_low(const struct ing_disk *d);
+struct ing_buf;
+/* Append why: the folder that has the least room. Returns false, and appends nothing, when it is not low. */
+bool ing_disk_add_trouble(const struct ing_disk *d, struct ing_buf *out);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_disk_stats(const struct ing_disk *d, struct ing_disk_stats *ret);
 

@@ -8,10 +8,11 @@
 #pragma once
 #include <stddef.h>
 
-/* The names, in iconv's spelling: every encoding of the WHATWG's standard, and others in which XML
- * and PDF are found. */
+/* The names, in iconv's spelling: first those that poppler asks for, then every encoding of the
+ * WHATWG's standard, and others in which XML is found. */
+#define ING_PDF_CHARSETS ((size_t)5)
 extern const char *const ing_charsets[];
 extern const size_t ing_charset_count;
 
-/* Load and keep them. Those that the system does not have are skipped. */
-void ing_charsets_warm(void);
+/* Load and keep the first `count` of them. Those that the system does not have are skipped. */
+void ing_charsets_warm(size_t count);

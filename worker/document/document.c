@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Examines a body: decodes, sniffs, digests it, and scrapes a page. The digester and the scraper are
+ * Examines a body: decodes, sniffs, digests it, and scrapes a page. The scraper and the readers are
  * made once and kept, because making them costs as much as a small page.
  */
 #include "worker/document/document.h"
@@ -14,7 +14,7 @@
 #include "common/base/utf8.h"
 #include "common/data/base32.h"
 #include "common/data/decode.h"
-#include "common/data/digest.h"
+#include "common/data/digest_many.h"
 #include "common/data/json.h"
 #include "common/data/sniff.h"
 #include "worker/document/archive_listing.h"
@@ -32,15 +32,12 @@
 
 static const struct ing_rules *rules;     /* NULL: none */
 static const struct ing_filters *filters; /* NULL: none */
-static struct ing_digester *digester;
 static struct ing_scraper *scraper;
 static struct ing_page_text *page_text;
 static struct ing_xml_reader *xml_reader;
 
 static void make_tools(void)
 {
-	if (digester == NULL)
-		digester = ing_digester_new(ING_DIGEST_ALL);
 	if (scraper == NULL)
 		scraper = ing_scraper_new(rules);
 	if (page_text == NULL)
@@ -109,8 +106,7 @@ static int decode_body(const struct ing_exam_request *q, const void *data, size_
 static void digest(const struct ing_document_body *body, struct ing_file_meta *ret)
 {
 	struct ing_digests d;
-	ing_digester_add(digester, body->data, body->bytes);
-	ing_digester_finish(digester, &d);
+	ing_digest_one(ING_DIGEST_ALL, body->data, body->bytes, &d);
 	ing_hex_encode(d.md5, sizeof(d.md5), ret->md5hex);
 	ing_hex_encode(d.sha1, sizeof(d.sha1), ret->sha1hex);
 	ing_hex_encode(d.sha256, sizeof(d.sha256), ret->sha256hex);
@@ -420,8 +416,13 @@ void ing_document_warm(void)
 	struct ing_scraped found;
 	make_tools();
 	ing_sniff_warm();
-	ing_charsets_warm();
+	ing_charsets_warm(ING_PDF_CHARSETS);
 	ing_scrape(scraper, &in, &found);
 	ing_scraper_clear(scraper);
 	ing_document_warm_pdf();
+}
+
+void ing_document_warm_examiner(void)
+{
+	ing_charsets_warm(ing_charset_count);
 }

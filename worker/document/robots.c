@@ -9,7 +9,7 @@
 #include "common/base/utf8.h"
 #include "common/data/base32.h"
 #include "common/data/decode.h"
-#include "common/data/digest.h"
+#include "common/data/digest_many.h"
 #include "common/net/robots.h"
 #include "worker/document/document.h"
 #include "worker/model/findings.h"
@@ -32,7 +32,7 @@ static void identify(const void *data, size_t bytes, bool decoded, struct ing_fi
 	if (!decoded)
 		return;
 	struct ing_digests d;
-	ing_digest(ING_DIGEST_ALL, data, bytes, &d);
+	ing_digest_one(ING_DIGEST_ALL, data, bytes, &d);
 	ing_hex_encode(d.md5, sizeof(d.md5), ret->md5hex);
 	ing_hex_encode(d.sha1, sizeof(d.sha1), ret->sha1hex);
 	ing_hex_encode(d.sha256, sizeof(d.sha256), ret->sha256hex);

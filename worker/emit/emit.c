@@ -66,11 +66,17 @@ bool ing_emit_blocked(const struct ing_emit *e)
 	return ops_of(e)->blocked(e);
 }
 
+const char *ing_emit_trouble(const struct ing_emit *e)
+{
+	return ing_emit_blocked(e) ? ops_of(e)->trouble(e) : NULL;
+}
+
 void ing_emit_stats(const struct ing_emit *e, struct ing_emit_stats *ret)
 {
 	*ret = (struct ing_emit_stats){0};
 	if (ops_of(e)->stats != NULL)
 		ops_of(e)->stats(e, ret);
+	ret->unacknowledged = ops_of(e)->outstanding(e);
 }
 
 void ing_emit_free(struct ing_emit *e)

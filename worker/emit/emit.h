@@ -96,6 +96,8 @@ unsigned ing_emit_outstanding(const struct ing_emit *e);
 /* Intake should stop: brokers down, topics not checked yet, transactions that do not get through,
  * or too many messages waiting. */
 bool ing_emit_blocked(const struct ing_emit *e);
+/* Why, as far as is known, valid until the next call; NULL: it is not. */
+const char *ing_emit_trouble(const struct ing_emit *e);
 /* Its rows of worker/model/metrics.def, as they are now. Of transactions only. */
 void ing_emit_stats(const struct ing_emit *e, struct ing_emit_stats *ret);
 /* Flushes for at most 5 s and calls done() for what is acknowledged or committed by then; there is no

@@ -92,6 +92,7 @@ struct kafka_emit {
 	void (*on_fatal)(void *ctx, const struct ing_error *err);
 	void *fatal_ctx;
 	struct ing_log_throttle brokers_throttle, error_throttle;
+	char brokers_error[300]; /* the last one */
 };
 
 static struct kafka_emit *kafka_of(struct ing_emit *base)
@@ -226,11 +227,11 @@ static void check_fatal(struct kafka_emit *e)
 
 static void requeue(struct kafka_emit *e, struct put *p, rd_kafka_resp_err_t err)
 {
-	unsigned more;
 	check_fatal(e);
-	if (!e->fatal && ing_log_throttle_pass(&e->error_throttle, LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "%s: delivery failed, retrying: %s (%u more suppressed)",
-			e->topics.names[p->m.output], rd_kafka_err2str(err), more);
+	if (!e->fatal)
+		ing_log_throttled(&e->error_throttle, LOG_EVERY_MS, ING_LOG_WARNING,
+			"%s: delivery failed, retrying: %s", e->topics.names[p->m.output],
+			rd_kafka_err2str(err));
 	DL_PREPEND(e->waiting, p);
 	uint64_t now = ing_now_ms();
 	e->retry_at_ms = now + RETRY_MS;
@@ -263,16 +264,16 @@ static void take_delivery_report(struct kafka_emit *e, const rd_kafka_message_t 
 
 static void log_error(struct kafka_emit *e, rd_kafka_event_t *event)
 {
-	unsigned more;
 	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
 	check_fatal(e);
 	if (err == RD_KAFKA_RESP_ERR__FATAL)
 		return;
 	if (err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
 		e->brokers_down = true;
-	if (ing_log_throttle_pass(&e->brokers_throttle, LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more suppressed)",
-			rd_kafka_err2str(err), rd_kafka_event_error_string(event), more);
+	snprintf(e->brokers_error, sizeof(e->brokers_error), "%s: %s", rd_kafka_err2str(err),
+		rd_kafka_event_error_string(event));
+	ing_log_throttled(&e->brokers_throttle, LOG_EVERY_MS, ING_LOG_WARNING, "results: %s: %s",
+		rd_kafka_err2str(err), rd_kafka_event_error_string(event));
 }
 
 static int open_producer(struct kafka_emit *e, size_t batch_bytes, struct ing_error *err);
@@ -605,6 +606,24 @@ static bool blocked_kafka(const struct ing_emit *base)
 	       (e->brokers_down || now - e->in_flight->since_ms > STALLED_MS);
 }
 
+static const char *trouble_of_kafka(const struct ing_emit *base)
+{
+	const struct kafka_emit *e = const_kafka_of(base);
+	if (e->fatal)
+		return "the producer has ended";
+	if (e->brokers_down)
+		return e->brokers_error;
+	if (!e->ready)
+		return e->brokers_error[0] != '\0'
+			       ? e->brokers_error
+			       : "the topics of results do not exist, or nothing has answered yet";
+	if (e->transactions != NULL && ing_transactions_blocked(e->transactions))
+		return ing_transactions_trouble(e->transactions);
+	return e->bytes > e->max_bytes || e->queue_full
+		       ? "messages that wait for it fill their memory"
+		       : "messages are not acknowledged";
+}
+
 static void stats_of_kafka(const struct ing_emit *base, struct ing_emit_stats *ret)
 {
 	const struct kafka_emit *e = const_kafka_of(base);
@@ -623,9 +642,7 @@ static void free_list(struct put *p)
 
 static void free_strings(struct kafka_emit *e)
 {
-	for (char **p = e->conf.properties; p != NULL && *p != NULL; p++)
-		free(*p);
-	free(e->conf.properties);
+	ing_kafka_properties_done(&e->conf.properties);
 	free(e->conf.brokers);
 	free(e->conf.instance);
 	free(e->conf.transactional_id);
@@ -683,21 +700,10 @@ static const struct ing_emit_ops kafka_ops = {
 	.drop = drop_kafka,
 	.outstanding = outstanding_kafka,
 	.blocked = blocked_kafka,
+	.trouble = trouble_of_kafka,
 	.stats = stats_of_kafka,
 	.free = free_kafka,
 };
-
-/* NULL-terminated heap copy. */
-static char **copy_properties(char *const *from)
-{
-	size_t count = 0;
-	while (from != NULL && from[count] != NULL)
-		count++;
-	char **to = ing_alloc((count + 1) * sizeof(*to));
-	for (size_t i = 0; i < count; i++)
-		to[i] = ing_strdup(from[i]);
-	return to;
-}
 
 /* The transactional id is the same after a restart, so that the new producer ends what the one before
  * has left open, and fences it. */
@@ -707,7 +713,7 @@ static void copy_conf(
 	struct ing_producer_conf *c = &e->conf;
 	c->brokers = ing_strdup(settings->brokers);
 	c->instance = ing_strdup(instance);
-	c->properties = copy_properties(settings->properties);
+	c->properties = ing_kafka_properties_copy(&settings->properties);
 	c->max_message_bytes = settings->max_message_bytes;
 	if (settings->delivery != ING_GUARANTEE_EXACTLY_ONCE)
 		return;

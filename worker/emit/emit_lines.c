@@ -322,6 +322,12 @@ static bool blocked_lines(const struct ing_emit *base)
 	return outstanding_lines(base) > BLOCKED_PUTS;
 }
 
+static const char *trouble_of_lines(const struct ing_emit *base)
+{
+	(void)base;
+	return "whoever reads the results is slow, or the disk is";
+}
+
 static void close_files(struct lines_emit *e)
 {
 	for (int i = 0; i < ING_OUTPUTS_; i++) {
@@ -372,6 +378,7 @@ static const struct ing_emit_ops lines_ops = {
 	.drop = drop_lines,
 	.outstanding = outstanding_lines,
 	.blocked = blocked_lines,
+	.trouble = trouble_of_lines,
 	.free = free_lines,
 };
 

@@ -24,6 +24,7 @@ struct ing_emit_ops {
 	void (*drop)(struct ing_emit *e, const struct ing_emit_range *range);
 	unsigned (*outstanding)(const struct ing_emit *e);
 	bool (*blocked)(const struct ing_emit *e);
+	const char *(*trouble)(const struct ing_emit *e); /* while it is blocked */
 	void (*stats)(const struct ing_emit *e, struct ing_emit_stats *ret); /* NULL: none */
 	void (*free)(struct ing_emit *e);
 };

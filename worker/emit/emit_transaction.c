@@ -61,6 +61,7 @@ struct ing_transactions {
 	bool open, closing, fatal_reported;
 	struct ing_emit_stats stats;
 	struct ing_log_throttle throttle;
+	char trouble[640]; /* of the last batch that was not committed */
 };
 
 static size_t record_bytes(const struct ing_emit_record *r)
@@ -242,17 +243,15 @@ static void begin_when_due(struct ing_transactions *t)
 
 static void log_failure(struct ing_transactions *t, const struct ing_tx_batch *b)
 {
-	unsigned more;
 	struct ing_error fatal; /* is reported */
 	if (b->end == ING_TX_COMMITTED || b->called_off || b->code == RD_KAFKA_RESP_ERR_NO_ERROR ||
-		ing_tx_producer_state(t->producer, &fatal) == ING_TX_FAILED ||
-		!ing_log_throttle_pass(&t->throttle, LOG_EVERY_MS, &more))
+		ing_tx_producer_state(t->producer, &fatal) == ING_TX_FAILED)
 		return;
-	ing_log(ING_LOG_WARNING,
-		"results: a transaction of %zu messages %s: %s (%u more suppressed)", b->count,
+	ing_log_throttled(&t->throttle, LOG_EVERY_MS, ING_LOG_WARNING,
+		"results: a transaction of %zu messages %s: %s", b->count,
 		b->end == ING_TX_UNKNOWN ? "has ended without an answer"
 					 : "was aborted, trying again",
-		b->err.msg, more);
+		b->err.msg);
 }
 
 static void back_off(struct ing_transactions *t)
@@ -271,6 +270,7 @@ static void on_committed(struct ing_transactions *t, struct ing_tx_batch *b)
 	t->stats.committed++;
 	t->stats.records += b->count;
 	t->stats.commit_ms += b->took_ms;
+	ing_histogram_add(t->stats.commit_us, ING_METRIC_DURATION, b->took_ms * 1000);
 	for (size_t i = 0; i < b->count; i++)
 		finish_record(t, b->records[i], ING_EMIT_COMMITTED);
 }
@@ -309,6 +309,9 @@ static void take_batch(struct ing_transactions *t)
 	ing_must(b == t->batch);
 	t->batch = NULL;
 	log_failure(t, b);
+	if (b->end != ING_TX_COMMITTED && b->code != RD_KAFKA_RESP_ERR_NO_ERROR)
+		snprintf(
+			t->trouble, sizeof(t->trouble), "transactions are aborted: %s", b->err.msg);
 	t->stats.aborted += b->end == ING_TX_ABORTED || b->end == ING_TX_REFUSED;
 	ops->end(ops->ctx, b->positions, b->end == ING_TX_COMMITTED);
 	switch (b->end) {
@@ -446,6 +449,17 @@ bool ing_transactions_blocked(const struct ing_transactions *t)
 		return true;
 	const struct ing_emit_record *oldest = t->batch != NULL ? t->batch->records[0] : t->waiting;
 	return oldest != NULL && ing_now_ms() - oldest->since_ms > STALLED_MS;
+}
+
+const char *ing_transactions_trouble(const struct ing_transactions *t)
+{
+	struct ing_error err;
+	if (ing_tx_producer_state(t->producer, &err) != ING_TX_READY)
+		return "it has not accepted the transactional producer yet";
+	if (t->backoff_ms > 0)
+		return t->trouble;
+	return t->bytes > t->conf.max_bytes ? "messages that wait for it fill their memory"
+					    : "a transaction has not ended yet";
 }
 
 void ing_transactions_stats(const struct ing_transactions *t, struct ing_emit_stats *ret)

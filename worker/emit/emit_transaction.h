@@ -37,6 +37,8 @@ void ing_transactions_add(struct ing_transactions *t, struct ing_emit_record *r)
 void ing_transactions_drop(struct ing_transactions *t, const struct ing_emit_range *range);
 unsigned ing_transactions_outstanding(const struct ing_transactions *t);
 bool ing_transactions_blocked(const struct ing_transactions *t);
+/* While they are blocked: why. */
+const char *ing_transactions_trouble(const struct ing_transactions *t);
 /* Its rows of worker/model/metrics.def. */
 void ing_transactions_stats(const struct ing_transactions *t, struct ing_emit_stats *ret);
 /* In place of the loop, which turns no more: commits what there is, without waiting for more. */

@@ -53,8 +53,8 @@ static int make_settings(enum ing_producer_kind kind, const struct ing_producer_
 		{"transaction.timeout.ms", timeout_ms, true},
 		{NULL, NULL, false},
 	};
-	return ing_kafka_settings_new(
-		ING_KAFKA_PRODUCER, conf->brokers, client_id, settings, conf->properties, ret, err);
+	return ing_kafka_settings_new(ING_KAFKA_PRODUCER, conf->brokers, client_id, settings,
+		&conf->properties, ret, err);
 }
 
 /* -------------------------------------------------------------------------------------------- */

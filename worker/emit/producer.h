@@ -7,13 +7,14 @@
 #pragma once
 #include <librdkafka/rdkafka.h>
 #include "common/base/error.h"
+#include "common/kafka/properties.h"
 #include "worker/model/outputs.h"
 
 /* Constant from the start, read by both threads. */
 struct ing_producer_conf {
 	char *brokers, *instance;
 	char *transactional_id;
-	char **properties;
+	struct ing_kafka_properties properties;
 	char *const *topics; /* by output; NULL: dropped. Borrowed */
 	size_t max_message_bytes;
 };

@@ -99,9 +99,9 @@ static enum ing_topics_answer take_described(struct ing_topics *t, rd_kafka_even
 	if (err == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
 		return ING_TOPICS_READY;
 	if (err != 0) {
-		if (ing_log_throttle_pass(&t->silent_throttle, LOG_EVERY_MS, NULL))
-			ing_log(ING_LOG_WARNING, "topics cannot be looked at: %s; trying again",
-				rd_kafka_event_error_string(event));
+		ing_log_throttled(&t->silent_throttle, LOG_EVERY_MS, ING_LOG_WARNING,
+			"topics cannot be looked at: %s; trying again",
+			rd_kafka_event_error_string(event));
 		return ING_TOPICS_RETRY;
 	}
 	size_t count;
@@ -132,13 +132,14 @@ static bool give_up(struct ing_topics *t, const char *name)
 static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_t *event)
 {
 	rd_kafka_resp_err_t err = rd_kafka_event_error(event);
-	bool speak = ing_log_throttle_pass(&t->refused_throttle, LOG_EVERY_MS, NULL);
 	if (err != 0) {
-		if (speak)
-			ing_log(ING_LOG_WARNING, "topics cannot be created: %s; waiting for them",
-				rd_kafka_event_error_string(event));
+		ing_log_throttled(&t->refused_throttle, LOG_EVERY_MS, ING_LOG_WARNING,
+			"topics cannot be created: %s; waiting for them",
+			rd_kafka_event_error_string(event));
 		return ING_TOPICS_RETRY;
 	}
+	unsigned suppressed = 0;
+	bool speak = ing_log_throttle_pass(&t->refused_throttle, LOG_EVERY_MS, &suppressed);
 	size_t count;
 	const rd_kafka_topic_result_t **results = rd_kafka_CreateTopics_result_topics(
 		rd_kafka_event_CreateTopics_result(event), &count);
@@ -154,7 +155,8 @@ static enum ing_topics_answer take_created(struct ing_topics *t, rd_kafka_event_
 			refused |= !optional;
 			if (!speak && !optional)
 				continue;
-			ing_log(optional ? ING_LOG_INFO : ING_LOG_WARNING,
+			ing_log_fields(optional ? ING_LOG_INFO : ING_LOG_WARNING,
+				&ING_LOG_FIELD_SUPPRESSED(suppressed), 1,
 				"%s: there is no such topic, and it cannot be created: %s; %s",
 				name, detail != NULL ? detail : rd_kafka_err2str(err),
 				optional ? "going on without it" : "waiting for it");

@@ -128,12 +128,11 @@ void ing_tx_on_error(rd_kafka_t *rk, int code, const char *reason, void *ctx)
 {
 	(void)rk;
 	struct ing_tx_producer *p = ctx;
-	unsigned more;
 	if (code == RD_KAFKA_RESP_ERR__FATAL)
 		ing_tx_fail(p, "producer", code, reason);
-	else if (ing_log_throttle_pass(&p->throttle, ING_TX_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING, "results: %s: %s (%u more suppressed)",
-			rd_kafka_err2str(code), reason, more);
+	else
+		ing_log_throttled(&p->throttle, ING_TX_LOG_EVERY_MS, ING_LOG_WARNING,
+			"results: %s: %s", rd_kafka_err2str(code), reason);
 }
 
 /* ---- The steps of a transaction ---- */

@@ -67,7 +67,6 @@ static void run_batch(struct ing_tx_producer *p, struct ing_tx_batch *b)
  * that producer, if it lives, can commit nothing any more. */
 static void initialise(struct ing_tx_producer *p)
 {
-	unsigned more;
 	while (!ing_tx_is_closing(p) && !ing_tx_has_failed(p)) {
 		rd_kafka_error_t *error =
 			rd_kafka_init_transactions(p->producer.rk, ING_TX_CALL_MS);
@@ -78,10 +77,9 @@ static void initialise(struct ing_tx_producer *p)
 		if (rd_kafka_error_is_fatal(error))
 			ing_tx_fail(p, "init", rd_kafka_error_code(error),
 				rd_kafka_error_string(error));
-		else if (ing_log_throttle_pass(&p->throttle, ING_TX_LOG_EVERY_MS, &more))
-			ing_log(ING_LOG_WARNING,
-				"transactions: %s; trying again (%u more suppressed)",
-				rd_kafka_error_string(error), more);
+		else
+			ing_log_throttled(&p->throttle, ING_TX_LOG_EVERY_MS, ING_LOG_WARNING,
+				"transactions: %s; trying again", rd_kafka_error_string(error));
 		rd_kafka_error_destroy(error);
 		rd_kafka_poll(p->producer.rk, 0);
 		ing_tx_nap();

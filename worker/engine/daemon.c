@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The daemon. Beside `ingestctl run` (worker/ctl/run_work.c) the only code that opens intake, store and
+ * The daemon. Beside `ingestctl run` (worker/ctl/run/work.c) the only code that opens intake, store and
  * emit.
  *
  * Stopping: the first SIGTERM or SIGINT stops intake and drops requests that wait for a host; running
@@ -25,12 +25,15 @@
 #include "worker/job/job.h"
 #include "worker/journal/journal.h"
 #include "worker/model/metrics.h"
+#include "worker/service/endpoint.h"
 #include "worker/service/hosts_watch.h"
 #include "worker/service/instance_lock.h"
 #include "worker/service/notify.h"
+#include "worker/service/snapshot.h"
 #include "worker/store/store.h"
 
-#define STATUS_MS 1000
+#define STATUS_MS ING_SNAPSHOT_MS
+#define STATUS_BYTES 4000
 #define RULE_STATS_MS 60000
 #define CLOSE_MS 15000  /* consumer, producer and database may each take some seconds to close */
 #define EXTEND_MS 15000 /* a turn of the loop while it drains takes nowhere near that long */
@@ -46,6 +49,7 @@ struct worker {
 	uint64_t stop_by_ms; /* what runs then is cancelled */
 	uint64_t last_results;
 	struct ing_hosts_watch hosts;
+	struct ing_endpoint *endpoint; /* NULL: off */
 	enum ing_daemon_exit exit_code;
 };
 
@@ -56,6 +60,7 @@ static void start_stopping(struct worker *w, const char *why, unsigned drain_ms)
 	if (w->stopping)
 		return;
 	w->stopping = true;
+	ing_engine_set_phase(&w->engine, ING_PHASE_STOPPING);
 	ing_log(ING_LOG_INFO, "%s: stopping, running requests may take %u ms", why, drain_ms);
 	w->stop_by_ms = ing_now_ms() + drain_ms;
 	ing_notify_stopping(EXTEND_MS);
@@ -105,13 +110,20 @@ static void on_revoked(void *ctx, int32_t partition_index, uint32_t epoch)
 	ing_pipeline_on_revoked(w->engine.pipeline, partition_index, epoch);
 }
 
+static void be_ready(struct worker *w)
+{
+	if (!w->ready)
+		ing_notify_ready();
+	w->ready = true;
+}
+
 static void on_assigned(void *ctx, unsigned partitions)
 {
 	struct worker *w = ctx;
 	ing_log(ING_LOG_INFO, "assigned %u partitions", partitions);
-	if (!w->ready)
-		ing_notify_ready();
-	w->ready = true;
+	be_ready(w);
+	if (!w->stopping)
+		ing_engine_set_phase(&w->engine, ING_PHASE_RUNNING);
 }
 
 static void on_end(void *ctx)
@@ -128,14 +140,16 @@ static void on_fatal(void *ctx, const struct ing_error *err)
 	start_stopping(w, "fatal error", 0);
 }
 
+static void on_result(void *ctx, enum ing_status status, const struct ing_result_facts *facts)
+{
+	const struct worker *w = ctx;
+	ing_engine_log_result(&w->engine, status, facts);
+}
+
 static void on_dead_letter(void *ctx, const struct ing_message *m, const struct ing_error *err)
 {
-	static struct ing_log_throttle throttle;
-	unsigned more = 0;
-	(void)ctx;
-	if (ing_log_throttle_pass(&throttle, 5000, &more))
-		ing_log(ING_LOG_WARNING, "dead letter: %s [%d] offset %lld: %s (%u more before)",
-			m->topic, m->partition, (long long)m->token.offset, err->msg, more);
+	const struct worker *w = ctx;
+	ing_engine_log_dead_letter(&w->engine, m, err);
 }
 
 /* --- files in state.dir --- */
@@ -159,6 +173,13 @@ static void open_control(struct worker *w)
 	free(path);
 }
 
+static void keep_order(struct worker *w)
+{
+	char *path = path_in_state(w, w->conf->instance, ".order");
+	ing_engine_keep_order(&w->engine, path);
+	free(path);
+}
+
 static void keep_rule_stats(struct worker *w)
 {
 	char *path = path_in_state(w, "rule-yield", ".json");
@@ -168,34 +189,40 @@ static void keep_rule_stats(struct worker *w)
 
 /* --- timers --- */
 
-static void extend_stop(const struct worker *w)
+static void extend_stop(const struct worker *w, uint64_t jobs)
 {
 	uint64_t now_ms = ing_now_ms();
-	struct ing_pipeline_stats stats;
-	ing_pipeline_stats(w->engine.pipeline, &stats);
 	ing_notify_extend(EXTEND_MS);
 	ing_notify_status("stopping, requests under way: %" PRIu64 ", time left for them: %" PRIu64
 			  " s",
-		stats.jobs, w->stop_by_ms > now_ms ? (w->stop_by_ms - now_ms + 999) / 1000 : 0);
+		jobs, w->stop_by_ms > now_ms ? (w->stop_by_ms - now_ms + 999) / 1000 : 0);
 }
 
 static void on_status(uv_timer_t *t)
 {
 	struct worker *w = t->data;
-	if (w->stopping) {
-		extend_stop(w);
-		return;
-	}
 	struct ing_metrics now;
 	ing_engine_metrics(&w->engine, &now);
+	if (w->endpoint != NULL)
+		ing_engine_publish(&w->engine,
+			(struct ing_engine_phase){.assigned = w->ready, .stopping = w->stopping},
+			&now, ing_endpoint_mailbox(w->endpoint));
+	if (w->stopping) {
+		extend_stop(w, now.pipeline.jobs);
+		return;
+	}
+	if (ing_engine_is_drained(&w->engine))
+		be_ready(w); /* no assignment comes */
 	uint64_t results = now.deliver.results;
-	const char *blocked = ing_pipeline_blocked_by(w->engine.pipeline);
 	struct ing_buf words;
-	ing_buf_init(&words, 1000);
+	ing_buf_init(&words, STATUS_BYTES);
 	ing_metrics_add_status(&now, (results - w->last_results) * 1000 / STATUS_MS, &words);
 	ing_hosts_add_status(w->engine.gate, &words);
-	ing_notify_status("%s%s%s", ing_buf_str(&words), blocked != NULL ? ", waiting for " : "",
-		blocked != NULL ? blocked : "");
+	size_t numbers = words.len;
+	ing_buf_add_str(&words, "; held: ");
+	if (!ing_engine_held_by(&w->engine, &words))
+		words.len = numbers;
+	ing_notify_status("%.*s", (int)words.len, ing_buf_str(&words));
 	w->last_results = results;
 	ing_buf_clear(&words);
 	if (ing_hosts_watch(&w->hosts, w->engine.gate, ing_now_ms(), &words))
@@ -267,6 +294,7 @@ static int open_outside(struct worker *w, struct ing_error *err)
 		.on_end = on_end,
 		.on_fatal = on_fatal,
 	};
+	outside->on_result = on_result;
 	outside->on_dead_letter = on_dead_letter;
 	outside->on_reloaded = on_reloaded;
 	outside->ctx = w;
@@ -293,9 +321,25 @@ static void open_journal(struct worker *w)
 	w->engine.outside.journal = w->journal;
 }
 
+/* Before what takes long to start, so that health can be asked for meanwhile. */
+static int open_endpoint(struct worker *w, struct ing_error *err)
+{
+	char at[200];
+	if (w->conf->metrics.listen[0] == '\0')
+		return 0;
+	int rc = ing_endpoint_new(&w->conf->metrics, &w->endpoint, err);
+	if (rc != 0)
+		return rc;
+	ing_endpoint_listening(w->endpoint, at, sizeof(at));
+	ing_log(ING_LOG_INFO, "metrics at %s", at);
+	return 0;
+}
+
 static int open_all(struct worker *w, struct ing_error *err)
 {
 	int rc = ing_instance_lock(w->conf->state_dir, w->conf->instance, &w->lock_fd, err);
+	if (rc == 0)
+		rc = open_endpoint(w, err);
 	if (rc == 0)
 		rc = ing_engine_init(&w->engine, w->conf, ING_ENGINE_SHARED, err);
 	if (rc == 0)
@@ -316,6 +360,7 @@ static void log_metrics(const struct worker *w)
 
 static void run(struct worker *w)
 {
+	keep_order(w);
 	ing_engine_wire(&w->engine);
 	start_timers(w);
 	keep_rule_stats(w);
@@ -323,6 +368,8 @@ static void run(struct worker *w)
 	ing_log(ING_LOG_INFO, "ingest-worker " ING_VERSION " as %s: waiting for partitions of %s",
 		w->conf->instance, w->conf->kafka.lane_topics[ING_LANE_REQUESTS]);
 	ing_intake_start(w->engine.outside.intake);
+	if (ing_engine_is_drained(&w->engine))
+		be_ready(w);
 	ing_engine_run(&w->engine);
 	log_metrics(w);
 	ing_notify_extend(CLOSE_MS);
@@ -335,6 +382,7 @@ static void run(struct worker *w)
 		"leaving unfinished requests to the next owner of their partitions");
 	ing_engine_abandon(&w->engine);
 	ing_journal_close(w->journal);
+	ing_endpoint_free(w->endpoint);
 	_exit(w->exit_code);
 }
 
@@ -353,6 +401,7 @@ enum ing_daemon_exit ing_daemon_run(const struct ing_conf *conf)
 	}
 	ing_engine_done(&w.engine);
 	ing_journal_close(w.journal);
+	ing_endpoint_free(w.endpoint);
 	if (w.lock_fd >= 0)
 		close(w.lock_fd);
 	return w.exit_code;

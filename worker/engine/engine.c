@@ -61,6 +61,7 @@ void ing_engine_done(struct ing_engine *e)
 
 void ing_engine_abandon(struct ing_engine *e)
 {
+	ing_engine_done_fleet(e);
 	ing_emit_free(ING_TAKE(e->outside.emit)); /* what it has committed is finished */
 	ing_intake_free(ING_TAKE(e->outside.intake));
 	ing_gate_free(ING_TAKE(e->gate)); /* it knows the pauses that hosts are due */
@@ -83,21 +84,20 @@ void ing_engine_wire(struct ing_engine *e)
 					     .output = e->outside.output,
 					     .without_outbox = !e->shared,
 				     });
-	ing_pipeline_wire(e->pipeline, &(struct ing_stages){
-					       .intake = e->outside.intake,
-					       .visits = e->visits,
-					       .pool = e->pool,
-					       .grobid = e->grobid,
-					       .deliver = e->deliver,
-					       .lookup = e->lookup,
-					       .journal = e->outside.journal,
-					       .on_result = e->outside.on_result,
-					       .on_parked = e->outside.on_parked,
-					       .on_dead_letter = e->outside.on_dead_letter,
-					       .ctx = e->outside.ctx,
-					       .needs_browser = needs_browser,
-					       .rules_ctx = e,
-				       });
+	struct ing_stages stages = {
+		.intake = e->outside.intake,
+		.visits = e->visits,
+		.pool = e->pool,
+		.grobid = e->grobid,
+		.deliver = e->deliver,
+		.lookup = e->lookup,
+		.journal = e->outside.journal,
+		.orders = e->orders,
+		.needs_browser = needs_browser,
+		.rules_ctx = e,
+	};
+	ing_engine_wire_status(e, &stages);
+	ing_pipeline_wire(e->pipeline, &stages);
 	ing_visits_wire(e->visits, &(struct ing_visits_stages){
 					   .gate = e->gate,
 					   .robots = e->robots,
@@ -117,6 +117,7 @@ void ing_engine_wire(struct ing_engine *e)
 							   .deliver = e->deliver,
 							   .journal = e->outside.journal,
 						   });
+	ing_engine_wire_orders(e);
 }
 
 void ing_engine_run(struct ing_engine *e)

@@ -15,17 +15,23 @@
 #include "worker/model/status.h"
 #include "worker/model/tier.h"
 #include "worker/engine/ruleset.h"
+#include "worker/service/hosts_survey.h"
+#include "worker/service/status.h"
 
 struct ing_cdx;
 struct ing_result_facts;
 struct ing_conf;
 struct ing_emit;
+struct ing_fleet;
 struct ing_grobid;
 struct ing_intake;
 struct ing_journal;
 struct ing_message;
+struct ing_mailbox;
 struct ing_metrics;
+struct ing_orders;
 struct ing_originals;
+struct ing_recent;
 struct ing_store;
 
 #define ING_ENGINE_CANCEL_MS 5000 /* for threads to give back what was cancelled */
@@ -62,6 +68,8 @@ struct ing_engine {
 	struct ing_ruleset rules;
 	struct ing_rule_stats *rule_stats;
 	struct ing_blocked_hosts *blocks;
+	struct ing_orders *orders;
+	struct ing_fleet *fleet;   /* NULL: there is no database, or this is no worker */
 	struct ing_leases *leases; /* NULL: hosts are not shared */
 	struct ing_lookup *lookup; /* NULL: there is no database */
 	struct ing_fetch *fetch;
@@ -93,6 +101,25 @@ struct ing_engine {
 	bool reloading, reload_again;
 	char *rule_stats_path; /* NULL: not written */
 	uv_timer_t rule_stats_timer;
+	/* engine_status.c */
+	enum ing_status_phase phase;
+	struct timespec started; /* UTC */
+	uint64_t started_ms;
+	struct ing_recent *recent;
+	char *lane_topics[ING_LANES_]; /* heap; NULL: none */
+	struct ing_engine_loop_share {
+		uint64_t at_ms, cpu_us;
+		unsigned percent;
+	} loop_share;
+	struct ing_hosts_survey survey;     /* at_ms 0: none yet */
+	uint64_t away_since_ms[ING_NEEDS_]; /* 0: it is not away; engine_away.c */
+	/* engine_orders.c */
+	uv_timer_t drain_timer; /* while the instance is drained */
+	int obeyed;             /* enum ing_order_action, of the instance; 0: none */
+	struct ing_engine_order_file *order_file; /* engine_order_file.c; NULL: not kept */
+	bool leaving; /* it has finished what it had, and leaves the group or has left */
+	/* engine_publish.c */
+	uint64_t publish_cpu_ns;
 	/* engine_control.c */
 	struct ing_control *control;
 	const char *control_name;
@@ -131,10 +158,40 @@ void ing_engine_reload_rules(struct ing_engine *e);
  * 0, every every_ms. A failure is logged. */
 void ing_engine_keep_rule_stats(struct ing_engine *e, const char *path, unsigned every_ms);
 
-/* Listen for requests of `ingestctl hosts` (service/control.h); name: what answers call this
+/* Shown by the status. STARTING until it is set. */
+void ing_engine_set_phase(struct ing_engine *e, enum ing_status_phase phase);
+/* What this process does and what holds it (service/status.h), of the parts ING_STATUS_…; a new reference. After
+ * ing_engine_wire(). */
+json_t *ing_engine_status(struct ing_engine *e, unsigned parts);
+/* A line of the log, by log.requests. */
+void ing_engine_log_result(
+	const struct ing_engine *e, enum ing_status status, const struct ing_result_facts *facts);
+void ing_engine_log_dead_letter(
+	const struct ing_engine *e, const struct ing_message *m, const struct ing_error *err);
+
+/* Append what holds it; false: nothing does. */
+bool ing_engine_held_by(struct ing_engine *e, struct ing_buf *out);
+
+/* Read the order that the last process was told by its control socket, if it is in force still, and keep what
+ * this one is told in the same file. Before ing_engine_wire(). */
+void ing_engine_keep_order(struct ing_engine *e, const char *path);
+/* Listen for requests of `ingestctl status` and `ingestctl hosts` (service/control.h); name: what answers call this
  * process, borrowed. */
 int ing_engine_open_control(struct ing_engine *e, const char *path, const char *name,
 	struct ing_error *err) ING_MUST_CHECK;
 
+/* By an operator's order it has left the group, or has not joined it. */
+bool ing_engine_is_drained(const struct ing_engine *e);
+
 /* The metrics of every stage, as they are now (worker/model/metrics.h). After ing_engine_wire(). */
 void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret);
+
+/* What the engine does not know of a worker by itself. */
+struct ing_engine_phase {
+	bool assigned; /* partitions were assigned, if only an empty set */
+	bool stopping;
+};
+/* Put the worker's state into a mailbox of struct ing_snapshot (service/snapshot.h), for another
+ * thread. metrics: of this moment. */
+void ing_engine_publish(struct ing_engine *e, struct ing_engine_phase phase,
+	const struct ing_metrics *metrics, struct ing_mailbox *to);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "worker/conf/conf.h"
+#include "worker/service/endpoint.h"
 
 /* Kept connections are as many as transfers, so that the next hop may use one. */
 #define CONNECTIONS_A_TRANSFER 2u
@@ -52,9 +53,11 @@ static int check_descriptors(const struct ing_conf *conf, unsigned examiners, st
 	uint64_t limit = descriptor_limit();
 	unsigned grobid =
 		conf->grobid.url != NULL ? DESCRIPTORS_A_READING * conf->grobid.concurrency : 0;
-	uint64_t need = ing_engine_descriptors(conf->gate.concurrency, examiners + grobid);
-	uint64_t base = ing_engine_descriptors(0, examiners + grobid);
-	uint64_t each = ing_engine_descriptors(1, examiners + grobid) - base;
+	unsigned endpoint = conf->metrics.listen[0] != '\0' ? ING_ENDPOINT_DESCRIPTORS : 0;
+	unsigned beside = examiners + grobid + endpoint;
+	uint64_t need = ing_engine_descriptors(conf->gate.concurrency, beside);
+	uint64_t base = ing_engine_descriptors(0, beside);
+	uint64_t each = ing_engine_descriptors(1, beside) - base;
 	if (need <= limit)
 		return 0;
 	char advice[80] = "";

@@ -359,6 +359,9 @@ static int init_pool(struct ing_engine *e, struct ing_error *err)
 		.rules_fd = e->rules.fd,
 	};
 	conf.settings.processes = examiners_of(c);
+	int rc = ing_pool_prove_sandbox(conf.examiner_path, err);
+	if (rc != 0)
+		return rc;
 	return ing_pool_new(&e->loop, &conf, &e->pool, err);
 }
 
@@ -396,6 +399,7 @@ static int init_visits(struct ing_engine *e, struct ing_error *err)
 						     .url_rules = e->rules.url_rules,
 						     .host_rules = e->rules.host_rules,
 						     .blocked_hosts = e->blocks,
+						     .orders = e->orders,
 						     .tls_fallback = e->conf->tls_fallback,
 					     });
 	if (e->conf->warc.dir[0] != '\0' && e->conf->warc.revisits)
@@ -505,6 +509,8 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 	 * other findings survive. */
 	unsigned margin_ms = c->examine.timeout_ms / 10 < 1000 ? c->examine.timeout_ms / 10 : 1000;
 	struct ing_pipeline_conf conf = {
+		.instance = c->instance,
+		.keep_visits = c->postgres.visits,
 		.settings = c->job,
 		.publication = e->publication,
 		.max_unacked = 4 * c->gate.concurrency + 64,
@@ -522,6 +528,13 @@ static int init_pipeline(struct ing_engine *e, struct ing_error *err)
 static void done_pipeline(struct ing_engine *e)
 {
 	ing_pipeline_free(ING_TAKE(e->pipeline));
+}
+
+static int init_status(struct ing_engine *e, struct ing_error *err)
+{
+	(void)err;
+	ing_engine_init_status(e);
+	return 0;
 }
 
 /* The caller's part, which is freed with the engine's: emit first, whose last commits finish requests, then
@@ -545,10 +558,12 @@ static void done_outside(struct ing_engine *e)
 
 const struct ing_engine_part ing_engine_parts[] = {
 	{init_limits, done_limits},
+	{init_status, ing_engine_done_status},
 	{ing_engine_init_publication, ing_engine_done_publication},
 	{init_loop, done_loop},
 	{init_timers, done_timers},
 	{init_turns, done_turns},
+	{ing_engine_init_orders, ing_engine_done_orders},
 	{init_rules, done_rules},
 	{init_leases, done_leases},
 	{init_lookup, done_lookup},
@@ -564,6 +579,7 @@ const struct ing_engine_part ing_engine_parts[] = {
 	{init_deliver, done_deliver},
 	{init_pipeline, done_pipeline},
 	{init_outside, done_outside},
+	{ing_engine_init_fleet, ing_engine_done_fleet},
 };
 
 const size_t ing_engine_part_count = ING_ARRAY_LEN(ing_engine_parts);

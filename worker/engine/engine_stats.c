@@ -15,6 +15,7 @@
 #include "worker/engine/engine.h"
 #include "worker/examine/pool.h"
 #include "worker/fetch/fetch.h"
+#include "worker/fleet/orders.h"
 #include "worker/gate/fleet/lease.h"
 #include "worker/gate/gate.h"
 #include "worker/gate/robots/robots.h"
@@ -23,6 +24,7 @@
 #include "worker/journal/journal.h"
 #include "worker/model/metrics.h"
 #include "worker/service/turn.h"
+#include "worker/scrape/rules/registry.h"
 #include "worker/store/lookup/lookup.h"
 #include "worker/store/store.h"
 
@@ -100,9 +102,11 @@ static void fill_lookup(const struct ing_engine *e, struct ing_lookup_stats *ret
 
 static void fill_process(const struct ing_engine *e, struct ing_process_stats *ret)
 {
-	(void)e;
 	ret->cpu_us = cpu_us(RUSAGE_SELF);
 	ret->loop_cpu_us = cpu_us(RUSAGE_THREAD);
+	/* A sample is a double, which holds no more than 53 bits. */
+	ret->rules = e->rules.digest & UINT32_MAX;
+	ret->orders = ing_orders_count(e->orders);
 }
 
 static void fill_intake(const struct ing_engine *e, struct ing_intake_stats *ret)
@@ -131,6 +135,19 @@ static void fill_lease(const struct ing_engine *e, struct ing_lease_stats *ret)
 		ing_leases_stats(e->leases, ret);
 }
 
+/* Known to the daemon alone (engine_publish.c) and to the endpoint's thread: they are added there. */
+static void fill_ready(const struct ing_engine *e, struct ing_ready_stats *ret)
+{
+	(void)e;
+	(void)ret;
+}
+
+static void fill_endpoint(const struct ing_engine *e, struct ing_endpoint_stats *ret)
+{
+	(void)e;
+	(void)ret;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
@@ -140,6 +157,8 @@ void ing_engine_metrics(const struct ing_engine *e, struct ing_metrics *ret)
 		.absent[ING_METRIC_ROOM_lookup] = e->lookup == NULL,
 		.absent[ING_METRIC_ROOM_grobid] = e->grobid == NULL,
 		.absent[ING_METRIC_ROOM_objects] = e->objects == NULL,
+		.absent[ING_METRIC_ROOM_ready] = true,
+		.absent[ING_METRIC_ROOM_endpoint] = true,
 	};
 #define ROOM(room, files) fill_##room(e, &ret->room);
 #include "worker/model/metrics.def"

@@ -15,6 +15,7 @@
 static int load_files(const struct ing_rule_files *files, struct ing_ruleset *ret,
 	struct ing_report *report, struct ing_error *err)
 {
+	ret->digest = ing_rule_files_digest_all(files);
 	/* All, so that one report has what is wrong with any. */
 	ret->rules = ing_rules_load(files, report);
 	int rc = ing_url_rules_load_files(files, &ret->url_rules, report);

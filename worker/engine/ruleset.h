@@ -18,6 +18,7 @@ struct ing_ruleset {
 	struct ing_rules *rules;           /* journals, webpages, links, sites, wall signatures */
 	struct ing_url_rules *url_rules;   /* blocklist, walls by their URLs */
 	struct ing_host_rules *host_rules; /* hosts.yaml */
+	uint64_t digest;                   /* of all the files */
 	int fd;                            /* the files, for ing_pool_conf.rules_fd; -1: none */
 };
 

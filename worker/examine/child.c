@@ -15,7 +15,8 @@
 #include "worker/examine/ipc.h"
 
 #define MAX_SOCKS 2
-#define OOM_SCORE 1000 /* the highest: before the worker, whatever the worker's size */
+#define OOM_SCORE 1000       /* the highest: before the worker, whatever the worker's size */
+#define ZYGOTE_OOM_SCORE 900 /* its forks go first: it takes all of them with it */
 
 /* First above all targets, so that no move overwrites a socket that is still to be moved. */
 static void move_socks(const int *socks, size_t count)
@@ -33,22 +34,43 @@ static void move_socks(const int *socks, size_t count)
 	}
 }
 
+static void set_oom_score(int fd, int score)
+{
+	char text[16];
+	if (fd < 0)
+		return;
+	int n = snprintf(text, sizeof(text), "%d", score);
+	ssize_t written = pwrite(fd, text, (size_t)n, 0);
+	(void)written;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_child_raise_oom_score(int score)
+void ing_child_raise_oom_score(struct ing_child_conf *conf)
 {
 	char text[16] = "";
 	/* Raising needs no privilege. Where /proc is read-only the score stays, and the memory
 	 * limits alone protect the worker. */
 	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	conf->oom_fd = -1;
 	if (fd < 0)
 		return;
-	if (read(fd, text, sizeof(text) - 1) > 0 && strtol(text, NULL, 10) < score) {
-		int n = snprintf(text, sizeof(text), "%d", score);
-		ssize_t written = pwrite(fd, text, (size_t)n, 0);
-		(void)written;
+	if (read(fd, text, sizeof(text) - 1) <= 0) {
+		close(fd);
+		return;
 	}
-	close(fd);
+	conf->oom_fd = fd;
+	conf->oom_score = ING_MAX((int)strtol(text, NULL, 10), ZYGOTE_OOM_SCORE);
+	set_oom_score(fd, conf->oom_score);
+}
+
+pid_t ing_child_fork(const struct ing_child_conf *conf)
+{
+	set_oom_score(conf->oom_fd, OOM_SCORE);
+	pid_t pid = fork();
+	if (pid != 0)
+		set_oom_score(conf->oom_fd, conf->oom_score);
+	return pid;
 }
 
 void ing_child_enter_sandbox(const struct ing_child_conf *conf, enum ing_sandbox_level level,
@@ -58,7 +80,6 @@ void ing_child_enter_sandbox(const struct ing_child_conf *conf, enum ing_sandbox
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	ing_child_raise_oom_score(OOM_SCORE);
 	move_socks(socks, count);
 	int error_fd = dup(STDERR_FILENO); /* for our own errors; closed below */
 	if (conf->null_fd >= 0)

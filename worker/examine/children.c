@@ -86,7 +86,7 @@ static bool fork_reader(
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return false;
-	pid_t pid = fork();
+	pid_t pid = ing_child_fork(&c->conf.child);
 	if (pid == 0)
 		ing_pdf_reader_run(&c->conf.child, ends[0], request);
 	close(ends[0]);
@@ -200,7 +200,7 @@ bool ing_children_spawn(struct ing_children *c, uint32_t id, int sock)
 	if (c->count == ING_MAX_EXAMINERS || sock < 0 ||
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return false;
-	pid_t pid = fork();
+	pid_t pid = ing_child_fork(&c->conf.child);
 	if (pid == 0)
 		ing_serve(&c->conf.child, sock, ends[1]);
 	close(ends[1]);

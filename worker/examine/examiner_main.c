@@ -40,6 +40,7 @@ static void print_usage(FILE *to)
 	      "  --memory BYTES  address space of one examiner; 0: no limit\n"
 	      "  --timeout MS    the longest that a PDF may be read; 0: no limit\n"
 	      "  --rules         the scraping rules are to be read from descriptor 4\n"
+	      "  --prove-sandbox try whether an examiner can close its sandbox here, say what it cannot, and end\n"
 	      "  --stderr        let examiners write to standard error (hostile text)\n",
 		to);
 }
@@ -66,9 +67,11 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"memory", required_argument, NULL, 'm'},
 		{"timeout", required_argument, NULL, 't'}, {"rules", no_argument, NULL, 'r'},
-		{"stderr", no_argument, NULL, 'e'}, {"help", no_argument, NULL, 'h'}, {0}};
+		{"stderr", no_argument, NULL, 'e'}, {"prove-sandbox", no_argument, NULL, 'p'},
+		{"help", no_argument, NULL, 'h'}, {0}};
 	struct ing_zygote_conf conf = {0};
 	size_t timeout_ms = 0;
+	bool proves = false;
 	for (;;) {
 		int option = getopt_long(argc, argv, "", options, NULL);
 		if (option == -1)
@@ -81,6 +84,8 @@ int main(int argc, char **argv)
 			conf.rules = true;
 		} else if (option == 'e') {
 			conf.keep_stderr = true;
+		} else if (option == 'p') {
+			proves = true;
 		} else if (!(option == 'm' &&
 				   parse_number(optarg, SIZE_MAX / 2, &conf.memory_bytes)) &&
 			   !(option == 't' && parse_number(optarg, INT_MAX, &timeout_ms))) {
@@ -88,6 +93,8 @@ int main(int argc, char **argv)
 			return ING_EXIT_USAGE;
 		}
 	}
+	if (optind == argc && proves)
+		return ing_zygote_prove(&conf);
 	if (optind != argc || !is_packet_socket(ING_ZYGOTE_FD)) {
 		print_usage(stderr);
 		return ING_EXIT_USAGE;

@@ -30,8 +30,8 @@ static char *read_body(size_t bytes)
  * 50. */
 #define PART_CPU_SECONDS 2
 
-/* Send the part; the next one has so much time, and then this process ends. What it has sent
- * stays. */
+/* Send the part; the next one has so much time, and then this process ends, as it does after the
+ * last one. What it has sent stays. */
 static void send_part(void *ctx, enum ing_pdf_part part, const struct ing_pdf *pdf)
 {
 	static const struct itimerval share = {.it_value = {.tv_sec = PART_CPU_SECONDS}};
@@ -44,6 +44,8 @@ static void send_part(void *ctx, enum ing_pdf_part part, const struct ing_pdf *p
 	if (ing_write_all(ING_CHILD_FD, frame.data, frame.len) != 0)
 		_exit(ING_EXIT_PROTOCOL);
 	ing_buf_done(&frame);
+	if (part == ING_PDF_PARTS_ - 1)
+		_exit(0); /* nothing is freed: the process is the scratch memory */
 	setitimer(ITIMER_PROF, &share, NULL);
 }
 
@@ -60,5 +62,5 @@ void ing_pdf_reader_run(
 	const char *data = read_body(bytes);
 	struct ing_pdf pdf = {0};
 	ing_document_pdf(data, bytes, send_part, NULL, &pdf);
-	_exit(0); /* nothing is freed: the process is the scratch memory */
+	_exit(0); /* a part of it could not be told, as it cannot be read */
 }

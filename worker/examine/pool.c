@@ -64,8 +64,10 @@ void ing_pool_finish(struct ing_exam_task *t, struct ing_findings *f)
 	stats->timeouts += f->exam == ING_EXAM_TIMEOUT;
 	stats->waited += f->exam == ING_EXAM_NOT_STARTED;
 	bool bad = f->exam == ING_EXAM_CRASH || f->exam == ING_EXAM_TIMEOUT;
-	if (t->entry.at_work)
+	if (t->entry.at_work) {
+		ing_histogram_add(stats->run_us, ING_METRIC_DURATION, ing_now_us() - t->since_us);
 		ing_exam_queue_finish(t->pool->queue, &t->entry, bad, ing_now_ms());
+	}
 	unfail_task(t);
 	free_task(t);
 	user->done(ctx, f);
@@ -274,7 +276,11 @@ void ing_pool_stats(const struct ing_pool *p, struct ing_pool_stats *ret)
 	ret->waiting = s.waiting;
 	ret->waiting_late = s.waiting_background;
 	ret->domains_marked = s.owners_penalised;
-	DL_FOREACH (p->examiners, e)
-		ret->examiners_ready +=
-			e->state == ING_EXAMINER_IDLE || e->state == ING_EXAMINER_BUSY;
+	DL_FOREACH (p->examiners, e) {
+		ret->examiners_starting += e->state == ING_EXAMINER_STARTING;
+		ret->examiners_idle += e->state == ING_EXAMINER_IDLE;
+		ret->examiners_busy += e->state == ING_EXAMINER_BUSY;
+		ret->examiners_ending += e->state == ING_EXAMINER_DYING;
+	}
+	ret->examiners_ready = ret->examiners_idle + ret->examiners_busy;
 }

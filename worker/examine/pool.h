@@ -43,6 +43,9 @@ struct ing_pool_user { /* callbacks; shared by all requests of a kind */
 	void (*running)(void *ctx, bool running);
 };
 
+/* Whether an examiner can close its sandbox here: starts one, which tries and ends; waits for that. Error: -ING_FAIL_SYSTEM, with
+ * what refused it. To be called before ing_pool_new(), whose pool would start examiners again and again. */
+int ing_pool_prove_sandbox(const char *examiner_path, struct ing_error *err) ING_MUST_CHECK;
 int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struct ing_pool **ret,
 	struct ing_error *err) ING_MUST_CHECK;
 /* NULL is fine; kills the zygote and so every examiner, reaps it. Open tasks are dropped without

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/fd_shortage.h"
 #include "worker/examine/fdpass.h"
@@ -104,6 +105,9 @@ void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_task *t)
 	t->attempts++;
 	t->file = (struct ing_file_meta){0};
 	e->pool->failed_starts = 0;
+	uint64_t now_us = ing_now_us();
+	ing_histogram_add(e->pool->stats.wait_us, ING_METRIC_DURATION, now_us - t->since_us);
+	t->since_us = now_us;
 	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.settings.timeout_ms);
 	if (t->user->running != NULL)
 		t->user->running(t->ctx, true);

@@ -37,6 +37,7 @@ struct ing_exam_task {
 	struct ing_file_meta file; /* what the last of them has told before it read on; or empty */
 	const struct ing_pool_user *user;
 	void *ctx;
+	uint64_t since_us; /* it waits, or an examiner has it */
 };
 
 enum ing_examiner_state {
@@ -136,6 +137,11 @@ void ing_examiner_close(
 	struct ing_pool_examiner *e); /* takes it out of the pool; must hold no task */
 /* End the examiners of a zygote: at once those without a document, the others after it. */
 void ing_examiner_retire_all(struct ing_pool_zygote *z);
+
+/* The environment of an examiner, ending with NULL; each string is to be freed. Returns ret_env. */
+#define ING_EXAMINER_ENVIRONMENT 16
+char **ing_examiner_environment(char *ret_env[ING_EXAMINER_ENVIRONMENT]);
+void ing_examiner_environment_free(char **env);
 
 /* pool_zygote.c */
 /* A new process with these rules (-1: none); the caller puts it into the pool. */

@@ -48,6 +48,7 @@ static void preempt(struct ing_pool *p, uint64_t now_ms)
 	struct ing_pool_examiner *e = ING_TAKE(t->owner);
 	e->task = NULL;
 	t->attempts--; /* which count lost zygotes only */
+	t->since_us = ing_now_us();
 	report_waiting(t);
 	ing_examiner_kill(e, "was preempted");
 }
@@ -102,6 +103,7 @@ void ing_pool_enqueue(struct ing_pool *p, struct ing_exam_task *t, const char *u
 {
 	char host[ING_URL_HOST_BYTES];
 	(void)ing_url_host(url != NULL ? url : "", host, sizeof(host));
+	t->since_us = ing_now_us();
 	ing_exam_queue_push(p->queue, &t->entry, domain_of(host), ing_now_ms());
 }
 
@@ -110,6 +112,7 @@ void ing_pool_requeue(struct ing_pool *p, struct ing_exam_task *t)
 	uint64_t now = ing_now_ms();
 	t->owner = NULL;
 	if (t->attempts < 2) {
+		t->since_us = ing_now_us();
 		ing_exam_queue_requeue(p->queue, &t->entry, now);
 		report_waiting(t);
 	} else {
@@ -126,5 +129,6 @@ bool ing_pool_is_full(const struct ing_pool *p)
 
 bool ing_pool_has_room(const struct ing_pool *p, const char *host)
 {
-	return ing_exam_queue_has_room(p->queue, domain_of(host));
+	return ing_exam_queue_has_room_for_all(p->queue) ||
+	       ing_exam_queue_has_room(p->queue, domain_of(host));
 }

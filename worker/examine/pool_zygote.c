@@ -21,38 +21,6 @@
 #include "worker/examine/fdpass.h"
 #include "worker/examine/pool_priv.h"
 
-#define MAX_ENVIRONMENT 16
-
-/* What is found in a document must not depend on the user's environment, and examiners must not see
- * passwords in it. */
-static char **make_environment(char *ret_env[MAX_ENVIRONMENT])
-{
-	static const char *const fixed[] = {"LC_ALL=C.UTF-8", "TZ=UTC0", "HOME=/nonexistent"};
-	static const char *const kept[] = {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
-		"LLVM_PROFILE_FILE", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH",
-		"MAGIC"};
-	size_t count = 0;
-	for (size_t i = 0; i < ING_ARRAY_LEN(fixed); i++)
-		ret_env[count++] = ing_strdup(fixed[i]);
-	for (size_t i = 0; i < ING_ARRAY_LEN(kept); i++) {
-		const char *value = getenv(kept[i]);
-		if (value == NULL)
-			continue;
-		size_t bytes = strlen(kept[i]) + strlen(value) + 2;
-		ret_env[count] = ing_alloc(bytes);
-		snprintf(ret_env[count++], bytes, "%s=%s", kept[i], value);
-	}
-	ing_must(count < MAX_ENVIRONMENT);
-	ret_env[count] = NULL;
-	return ret_env;
-}
-
-static void free_environment(char **env)
-{
-	for (size_t i = 0; env[i] != NULL; i++)
-		free(env[i]);
-}
-
 static bool wants_stderr(void)
 {
 #ifdef ING_SANITIZED
@@ -68,7 +36,7 @@ static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd,
 	char memory[32];
 	char timeout[16];
 	char *path = NULL;
-	char *env[MAX_ENVIRONMENT];
+	char *env[ING_EXAMINER_ENVIRONMENT];
 	char option_memory[] = "--memory";
 	char option_timeout[] = "--timeout";
 	char option_rules[] = "--rules";
@@ -100,8 +68,8 @@ static int spawn_process(const struct ing_pool *p, int control_fd, int rules_fd,
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(
 		&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-	int rc = posix_spawn(ret_pid, path, &files, &attr, argv, make_environment(env));
-	free_environment(env);
+	int rc = posix_spawn(ret_pid, path, &files, &attr, argv, ing_examiner_environment(env));
+	ing_examiner_environment_free(env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return rc;

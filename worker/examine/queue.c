@@ -327,6 +327,12 @@ static bool is_background_excessive(const struct ing_exam_queue *q, uint64_t now
 	       background_at_work(q, now_ms) > q->conf.examiners / 2;
 }
 
+/* Background documents aside. */
+static bool is_half_full(const struct ing_exam_queue *q)
+{
+	return q->waiting - q->waiting_background >= (q->conf.capacity + 1) / 2;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 struct ing_exam_queue *ing_exam_queue_new(const struct ing_exam_queue_conf *conf)
@@ -457,11 +463,16 @@ uint64_t ing_exam_queue_next_ms(const struct ing_exam_queue *q, uint64_t now_ms)
 	return wake_ms;
 }
 
+bool ing_exam_queue_has_room_for_all(const struct ing_exam_queue *q)
+{
+	return !is_half_full(q) && q->penalised_count == 0;
+}
+
 bool ing_exam_queue_has_room(const struct ing_exam_queue *q, const char *owner)
 {
 	unsigned capacity = q->conf.capacity;
-	bool half_full = q->waiting - q->waiting_background >= (capacity + 1) / 2;
-	if (!half_full && q->penalised_count == 0)
+	bool half_full = is_half_full(q);
+	if (ing_exam_queue_has_room_for_all(q))
 		return true;
 	const struct ing_exam_owner *o = find_owner(q, owner);
 	if (o != NULL && is_penalised(o))

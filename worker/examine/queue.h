@@ -105,6 +105,8 @@ uint64_t ing_exam_queue_next_ms(const struct ing_exam_queue *q, uint64_t now_ms)
  * up to 1/64 of it, at least two, while any is free. A penalised owner may have two, and none while
  * background documents wait in half of the capacity. */
 bool ing_exam_queue_has_room(const struct ing_exam_queue *q, const char *owner);
+/* Whether a further document of any owner should: then nobody needs to find out whose it is. */
+bool ing_exam_queue_has_room_for_all(const struct ing_exam_queue *q);
 /* Whether nothing more should be fetched at all: foreground documents wait for twice the capacity,
  * or all documents for four times. */
 bool ing_exam_queue_is_full(const struct ing_exam_queue *q);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * sandbox.h - what a process that examines hostile bytes may still do: compute, read fonts, reply.
- * Prepared once in the zygote (filters compiled, folders opened), entered by each fork in some
- * fifty microseconds. One thread.
+ * Prepared once in the zygote (filters compiled, folders opened), entered by each fork in a tenth
+ * of a millisecond. One thread.
  *
  * - Root becomes nobody; no capabilities, no new privileges, not dumpable.
  * - Two or three descriptors. Standard error is /dev/null unless the log level is debug, since it

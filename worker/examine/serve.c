@@ -191,6 +191,7 @@ static void serve_request(const struct ing_proto_request *request, int body_fd)
 void ing_serve(const struct ing_child_conf *conf, int sock, int link)
 {
 	const int socks[] = {sock, link};
+	ing_document_warm_examiner();
 	ing_child_enter_sandbox(conf, ING_SANDBOX_EXAMINER, socks, ING_ARRAY_LEN(socks));
 	signal(SIGPIPE, SIG_IGN); /* readers may die while they are written to */
 	struct ing_buf hello;

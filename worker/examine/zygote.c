@@ -22,8 +22,6 @@
 #include "worker/examine/fdpass.h"
 #include "worker/examine/sandbox.h"
 
-#define OOM_SCORE 900 /* its forks go first: it takes all of them with it */
-
 enum { POLL_CONTROL, POLL_SIGNAL, POLL_CHILDREN };
 
 struct zygote {
@@ -165,7 +163,6 @@ static int start(struct zygote *z, const struct ing_zygote_conf *conf)
 	int null_fd = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the pool hanging up ends us as well */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	ing_child_raise_oom_score(OOM_SCORE);
 	int code = load(conf, &null_fd);
 	if (code == 0)
 		code = make_sandbox(conf, &z->sandbox);
@@ -177,7 +174,7 @@ static int start(struct zygote *z, const struct ing_zygote_conf *conf)
 	z->signal_fd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (z->signal_fd < 0)
 		return ING_EXIT_SANDBOX;
-	const struct ing_children_conf children = {
+	struct ing_children_conf children = {
 		.child = {.sandbox = z->sandbox,
 			.memory_bytes = conf->memory_bytes,
 			.null_fd = conf->keep_stderr ? -1 : null_fd,
@@ -185,11 +182,20 @@ static int start(struct zygote *z, const struct ing_zygote_conf *conf)
 		.max_reader_ms = conf->timeout_ms,
 		.exited = send_exit,
 	};
+	ing_child_raise_oom_score(&children.child);
 	z->children = ing_children_new(&children);
 	return 0;
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+int ing_zygote_prove(const struct ing_zygote_conf *conf)
+{
+	struct ing_sandbox *sandbox = NULL;
+	int code = make_sandbox(conf, &sandbox);
+	ing_sandbox_free(sandbox);
+	return code;
+}
 
 int ing_zygote_run(const struct ing_zygote_conf *conf)
 {

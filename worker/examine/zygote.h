@@ -14,6 +14,9 @@ struct ing_zygote_conf {
 	bool keep_stderr;    /* examiners may write to it: for developers, as its text is hostile */
 };
 
+/* Enter the sandbox, each level in a fork of its own, and end. Returns the exit code; what is refused is said on
+ * standard error. */
+int ing_zygote_prove(const struct ing_zygote_conf *conf);
 /* Serve the pool on ING_ZYGOTE_FD until it hangs up; every examiner is dead on return. Returns the
  * exit code. */
 int ing_zygote_run(const struct ing_zygote_conf *conf);

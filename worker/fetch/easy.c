@@ -5,7 +5,7 @@
  * A handle is used for one transfer after another and reset in between, because curl counts on a handle
  * how often a reused connection was dead and fails after five. What survives a reset belongs to no
  * single request: cookies are in the jar's share, connections and the CA store in the multi handle,
- * and TLS sessions are not kept.
+ * TLS sessions in tls_sessions.c.
  *
  * The bytes of the request are recorded by curl's debug callback, which is called for everything while
  * CURLOPT_VERBOSE is on, certificates as text included. It is on only from CURLOPT_PREREQFUNCTION (after
@@ -26,8 +26,6 @@
 
 /* Idle connections older than this are not reused: few servers keep them longer. */
 #define MAX_CONNECTION_AGE_S 30L
-/* The trust store is read again after this, so that a changed bundle takes effect. */
-#define CA_STORE_AGE_S 3600L
 /* A URL, a referer, cookies (curl sends at most 8 KB) and the fixed fields. */
 #define MAX_REQUEST_BYTES ((size_t)64 << 10)
 
@@ -159,6 +157,26 @@ static curl_socket_t on_open_socket(void *user, curlsocktype purpose, struct cur
 	return fd >= 0 ? fd : CURL_SOCKET_BAD;
 }
 
+static struct ing_tls_key tls_key(const struct ing_transfer *t)
+{
+	return (struct ing_tls_key){.host = t->target.host,
+		.port = t->target.port,
+		.via_proxy = t->route.via_proxy,
+		.unverified = t->unverified};
+}
+
+/* A new connection is about to begin its TLS handshake. */
+static CURLcode on_tls(CURL *easy, void *ssl_ctx, void *user)
+{
+	struct ing_transfer *t;
+	ING_CAST_OBJ(t, user, ING_TRANSFER_MAGIC);
+	(void)easy;
+	struct ing_tls_key key = tls_key(t);
+	t->sent = false; /* on a kept connection that was dead, perhaps, but not on this one */
+	t->offered = ing_tls_sessions_attach(t->fetch->tls, ssl_ctx, &key);
+	return CURLE_OK;
+}
+
 /* ---- helpers ---- */
 
 static void set_proxy(struct ing_transfer *t, const char *addr)
@@ -210,6 +228,7 @@ static void set_callbacks(CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+	curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 }
 
 /* What is the same for all transfers. */
@@ -234,12 +253,35 @@ static void configure(CURL *easy, const struct ing_fetch *f)
 	/* A trust path would keep curl from caching the store: 25 times the cost of a handshake. */
 	curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	curl_easy_setopt(easy, CURLOPT_CAINFO, f->ca_file);
-	curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, CA_STORE_AGE_S);
-	curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+	curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, ING_CA_STORE_AGE_S);
+	curl_easy_setopt(
+		easy, CURLOPT_SSL_SESSIONID_CACHE, 0L); /* curl's own; see tls_sessions.c */
 	/* Only addresses are ever given to curl; remembering them costs a walk of the whole cache
 	 * each time. */
 	curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, MAX_CONNECTION_AGE_S);
+}
+
+/* What curl has measured of this attempt. Of a connection that was there already there is nothing to
+ * tell, and a time that is 0 was not reached. */
+static void count_times(struct ing_transfer *t)
+{
+	struct ing_fetch_stats *stats = &t->fetch->stats;
+	curl_off_t connected = 0, secured = 0, sent = 0, answered = 0;
+	long connections = 0;
+	curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connected);
+	curl_easy_getinfo(t->easy, CURLINFO_APPCONNECT_TIME_T, &secured);
+	curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &sent);
+	curl_easy_getinfo(t->easy, CURLINFO_STARTTRANSFER_TIME_T, &answered);
+	curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connections);
+	if (connections > 0 && connected > 0)
+		ing_histogram_add(stats->connect_us, ING_METRIC_DURATION, (uint64_t)connected);
+	if (connections > 0 && secured > connected)
+		ing_histogram_add(
+			stats->tls_us, ING_METRIC_DURATION, (uint64_t)(secured - connected));
+	if (answered > 0 && answered >= sent)
+		ing_histogram_add(
+			stats->first_byte_us, ING_METRIC_DURATION, (uint64_t)(answered - sent));
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -249,6 +291,18 @@ CURL *ing_easy_new(void)
 	CURL *easy = curl_easy_init();
 	ing_must(easy != NULL);
 	return easy;
+}
+
+bool ing_easy_may_resume(const struct ing_transfer *t)
+{
+	struct ing_tls_key key = tls_key(t);
+	return t->target.https && ing_tls_sessions_have(t->fetch->tls, &key);
+}
+
+void ing_easy_forget_session(const struct ing_transfer *t)
+{
+	struct ing_tls_key key = tls_key(t);
+	ing_tls_sessions_failed(t->fetch->tls, &key);
 }
 
 void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
@@ -283,10 +337,12 @@ void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms)
 	curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
 	curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
 	curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_SSL_CTX_DATA, t);
 }
 
 void ing_easy_report(struct ing_transfer *t)
 {
+	count_times(t);
 	if (t->route.via_proxy && t->ex->request.len > 0)
 		drop_proxy_fields(&t->ex->request);
 	if (t->jar != NULL && t->head.set_cookie)

@@ -2,8 +2,7 @@
  *
  * The pool of transfers: shared state, pacing of starts, and the only place that calls done().
  *
- * Starts are paced (one a millisecond after a burst of eight). Five hundred at once would lead to five
- * hundred TLS handshakes in one turn of the loop, a quarter of a second in which no timer runs.
+ * Starts are paced by what transfers cost (starts.h).
  *
  * While file descriptors are short no transfer is started: it would end as if its host were down.
  *
@@ -21,11 +20,11 @@
 #include "common/base/fd_shortage.h"
 #include "worker/fetch/fetch_priv.h"
 
-#define START_BURST 8u /* started at once after a pause */
-#define STARTS_PER_MS 1u
 #define PACE_MS 2
 #define LIMITS_EVERY_MS 50
 #define SHORTAGE_MS 100
+/* TLS sessions of some 2,600 hosts: a chain of three certificates takes 25 KB in memory. */
+#define TLS_SESSIONS_BYTES ((size_t)64 << 20)
 #define FALLBACK_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 #define MAX_ACCEPT_BYTES ((size_t)1024)
 #define ACCEPT_ENCODING "Accept-Encoding: gzip, deflate, br" /* what the examiner decodes */
@@ -59,12 +58,9 @@ static void begin_queued(struct ing_fetch *f)
 		uv_timer_start(f->pace, on_pace, SHORTAGE_MS, 0);
 		return;
 	}
-	uint64_t now = ing_now_ms();
-	uint64_t more = (now - f->start_refilled_ms) * STARTS_PER_MS;
-	f->start_refilled_ms = now;
-	f->start_tokens = (unsigned)ING_MIN(f->start_tokens + more, (uint64_t)START_BURST);
-	while (f->queued != NULL && f->start_tokens > 0) {
-		f->start_tokens--;
+	unsigned allowed = ing_starts_allow(&f->starts, ing_now_us(), ing_thread_cpu_ns());
+	for (; f->queued != NULL && allowed > 0; allowed--) {
+		ing_starts_take(&f->starts);
 		ing_transfer_begin(f->queued);
 	}
 	if (f->queued != NULL)
@@ -223,8 +219,7 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *setti
 	f->magic = ING_FETCH_MAGIC;
 	f->loop = loop;
 	f->settings = *settings;
-	f->start_tokens = START_BURST;
-	f->start_refilled_ms = ing_now_ms();
+	ing_starts_init(&f->starts, ing_now_us(), ing_thread_cpu_ns());
 	int rc = make_parts(f, err);
 	if (rc != 0) {
 		ing_fetch_free(f);
@@ -233,6 +228,7 @@ int ing_fetch_new(struct uv_loop_s *loop, const struct ing_fetch_settings *setti
 	make_handles(f);
 	struct ing_multi_user user = {.done = on_curl_done, .idle = on_curl_idle, .ctx = f};
 	f->multi = ing_multi_new(loop, max_connections, &user);
+	f->tls = ing_tls_sessions_new(settings->tls_resume, TLS_SESSIONS_BYTES, f->ca_file);
 	f->spool = ing_spool_new(
 		loop, settings->spool_dir, settings->memory_bytes, on_memory_wanted, f);
 	*ret = f;
@@ -252,6 +248,7 @@ void ing_fetch_free(struct ing_fetch *f)
 	while (f->pool_count > 0)
 		curl_easy_cleanup(f->pool[--f->pool_count]);
 	ing_multi_free(f->multi);
+	ing_tls_sessions_free(f->tls);
 	ing_lookups_drop(f);
 	ing_resolver_free(f->resolver);
 	ing_spool_free(f->spool);
@@ -306,13 +303,22 @@ bool ing_fetch_blocked(const struct ing_fetch *f)
 	return ing_spool_full(f->spool);
 }
 
+const char *ing_fetch_trouble(const struct ing_fetch *f)
+{
+	return ing_fetch_blocked(f) ? ing_spool_trouble(f->spool) : NULL;
+}
+
+size_t ing_fetch_active(const struct ing_fetch *f)
+{
+	return f->count;
+}
+
 void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret)
 {
-	*ret = (struct ing_fetch_stats){.active = f->count,
-		.memory_bytes = ing_spool_memory_bytes(f->spool),
-		.head_bytes = ing_spool_head_bytes(f->spool),
-		.exchanges = f->exchanges,
-		.body_bytes = f->body_bytes,
-		.disk_aborts = f->disk_aborts,
-		.cpu_ns = ing_multi_cpu_ns(f->multi)};
+	*ret = f->stats;
+	ret->active = f->count;
+	ret->memory_bytes = ing_spool_memory_bytes(f->spool);
+	ret->head_bytes = ing_spool_head_bytes(f->spool);
+	ing_tls_sessions_count(f->tls, ret);
+	ret->cpu_ns = ing_multi_cpu_ns(f->multi);
 }

@@ -73,6 +73,9 @@ void ing_fetch_lookup_stop(void *state); /* done() will not be called; NULL is f
 /* The disk of spool.dir is full and bodies wait for room: start no new transfers. Those waiting resume
  * by themselves, but their time limits apply. */
 bool ing_fetch_blocked(const struct ing_fetch *f);
+/* Why; NULL: it is not. */
+const char *ing_fetch_trouble(const struct ing_fetch *f);
 
+size_t ing_fetch_active(const struct ing_fetch *f); /* transfers that are not done */
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_fetch_stats(const struct ing_fetch *f, struct ing_fetch_stats *ret);

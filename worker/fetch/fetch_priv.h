@@ -16,6 +16,8 @@
 #include "worker/fetch/resolve.h"
 #include "worker/fetch/route.h"
 #include "worker/fetch/spool.h"
+#include "worker/fetch/starts.h"
+#include "worker/fetch/tls_sessions.h"
 
 #define ING_FETCH_MAGIC 0x46544348u
 #define ING_TRANSFER_MAGIC 0x58465231u
@@ -68,6 +70,7 @@ struct ing_transfer {
 	unsigned addr_count, addr_at;
 	bool both_families; /* both address families have been queried */
 	bool unverified;    /* this attempt does not verify the certificate */
+	bool offered;       /* the connection made in this attempt was offered one */
 
 	CURL *easy; /* only while RUNNING */
 	struct curl_slist *connect_to;
@@ -100,6 +103,7 @@ struct ing_fetch {
 	struct ing_routes routes;
 	struct ing_multi *multi;
 	struct ing_resolver *resolver;
+	struct ing_tls_sessions *tls;
 	struct ing_spool *spool;
 	struct ing_address_wait *lookups; /* of ing_fetch_lookup() */
 	CURL *pool[ING_FETCH_POOL];
@@ -111,13 +115,16 @@ struct ing_fetch {
 	struct uv_timer_s *pace;   /* starts queued transfers */
 	struct uv_timer_s *limits; /* checks limits and stalls */
 	bool wake_wanted;
-	unsigned start_tokens;
-	uint64_t start_refilled_ms;
-	uint64_t exchanges, body_bytes, disk_aborts;
+	struct ing_starts starts;
+	struct ing_fetch_stats stats; /* what is counted here */
 };
 
 /* easy.c: one handle, its options, its callbacks. */
 CURL *ing_easy_new(void);
+/* Whether a new connection would be offered a TLS session. */
+bool ing_easy_may_resume(const struct ing_transfer *t);
+/* A connection that was offered a session, or did not pass verification, has failed. */
+void ing_easy_forget_session(const struct ing_transfer *t);
 /* Sets t->easy up for the address at addr_at; connect_ms bounds TCP and TLS. */
 void ing_easy_prepare(struct ing_transfer *t, unsigned connect_ms);
 /* Copies curl's timings into the exchange. The handle must still be in the multi handle. */

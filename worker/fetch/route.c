@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "common/base/key_file.h"
 #include "common/net/addr.h"
 #include "worker/fetch/fetch.h"
 #include "worker/model/limits.h"
@@ -188,6 +189,18 @@ static int parse_proxy(struct ing_routes *r, const char *proxy, struct ing_error
 	return 0;
 }
 
+/* The password may be in a file of its own. */
+static int read_proxy_password(struct ing_routes *r, const char *file, struct ing_error *err)
+{
+	if (r->proxy_host == NULL || file == NULL || file[0] == '\0')
+		return 0;
+	free(ING_TAKE(r->proxy_password));
+	int rc = ing_key_file_text(file, &r->proxy_password, err);
+	if (rc != 0)
+		ing_error_context(err, "fetch.proxy_password_file");
+	return rc;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 int ing_target_init(struct ing_target *t, const char *url, struct ing_error *err)
@@ -227,6 +240,8 @@ int ing_routes_init(
 		rc = parse_rule(&r->rules[r->rule_count], settings->connect_to[r->rule_count], err);
 	if (rc == 0 && settings->proxy != NULL && settings->proxy[0] != '\0')
 		rc = parse_proxy(r, settings->proxy, err);
+	if (rc == 0)
+		rc = read_proxy_password(r, settings->proxy_password_file, err);
 	if (rc != 0)
 		ing_routes_done(r);
 	return rc;

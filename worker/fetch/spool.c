@@ -43,6 +43,7 @@ struct ing_spool {
 	struct ing_spool_body *waiting;
 	struct ing_spool_body *blocked; /* list by next_blocked */
 	unsigned blocked_count;         /* these, and those being retried */
+	bool disk_full;                 /* what the last one waits for; else a descriptor */
 	uv_timer_t *retry;
 	void (*on_memory)(void *ctx); /* NULL after ing_spool_free() */
 	void *ctx;
@@ -129,10 +130,8 @@ static void free_body(struct ing_spool_body *b)
 
 static void log_error(const struct ing_spool_body *b, const char *text)
 {
-	unsigned suppressed;
-	if (ing_log_throttle_pass(&b->spool->log_throttle, LOG_EVERY_MS, &suppressed))
-		ing_log(ING_LOG_ERROR, "spool.dir %s: %s (%u more suppressed)", b->dir, text,
-			suppressed);
+	ing_log_throttled(&b->spool->log_throttle, LOG_EVERY_MS, ING_LOG_ERROR, "spool.dir %s: %s",
+		b->dir, text);
 }
 
 static void fail_body(struct ing_spool_body *b, int errnum, const char *what)
@@ -239,6 +238,7 @@ static void wait_for_disk(struct ing_spool_body *b)
 {
 	struct ing_spool *sp = b->spool;
 	bool full = b->work_errno == ENOSPC || b->work_errno == EDQUOT;
+	sp->disk_full = full;
 	log_error(b, full ? "the disk is full, bodies wait for room"
 			  : "no file descriptor is left, bodies wait");
 	if (!b->blocked)
@@ -461,6 +461,11 @@ size_t ing_spool_head_bytes(const struct ing_spool *sp)
 bool ing_spool_full(const struct ing_spool *sp)
 {
 	return sp->blocked_count > 0;
+}
+
+const char *ing_spool_trouble(const struct ing_spool *sp)
+{
+	return sp->disk_full ? "spool.dir: the disk is full" : "no file descriptor is left";
 }
 
 struct ing_spool_body *ing_spool_body_new(

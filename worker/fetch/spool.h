@@ -37,7 +37,8 @@ void ing_spool_free(struct ing_spool *sp);
 void ing_spool_wake(struct ing_spool *sp);
 size_t ing_spool_memory_bytes(const struct ing_spool *sp); /* heads included */
 size_t ing_spool_head_bytes(const struct ing_spool *sp);
-bool ing_spool_full(const struct ing_spool *sp); /* bodies wait for room on the disk */
+bool ing_spool_full(const struct ing_spool *sp);           /* bodies wait for room on the disk */
+const char *ing_spool_trouble(const struct ing_spool *sp); /* what they wait for, then */
 
 /* try_again(ctx) follows each ING_SPOOL_WAIT once; finished(ctx) follows ing_spool_body_finish() once.
  * Neither comes after ing_spool_body_discard() or ing_spool_body_take(). */

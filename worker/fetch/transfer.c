@@ -6,7 +6,9 @@
  * is complete.
  *
  * connect_timeout_ms covers the lookup, TCP and TLS over up to three addresses, each but the last of
- * which gets half of the time left, then over those of the other address family.
+ * which gets half of the time left, then over those of the other address family. A connection that is
+ * offered a TLS session gets half of it, too: when it fails, perhaps for the session, another one is
+ * made without.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,8 +77,11 @@ static void finish(struct ing_transfer *t)
 	if (t->body != NULL && t->ex->answered)
 		t->ex->body_bytes =
 			ing_spool_body_take(ING_TAKE(t->body), &t->ex->body_fd, &h->body);
-	t->fetch->exchanges++;
-	t->fetch->body_bytes += t->ex->body_bytes;
+	t->fetch->stats.exchanges++;
+	t->fetch->stats.body_bytes += t->ex->body_bytes;
+	ing_histogram_add(t->fetch->stats.transfer_us, ING_METRIC_DURATION, t->ex->total_us);
+	if (t->ex->answered)
+		ing_histogram_add(t->fetch->stats.body_size, ING_METRIC_SIZE, t->ex->body_bytes);
 	move(t, &t->fetch->active, &t->fetch->finished);
 	ing_fetch_kick(t->fetch);
 }
@@ -94,7 +99,7 @@ static void finish_early(struct ing_transfer *t, enum ing_status outcome, const 
 	t->ex->outcome = outcome;
 	t->phase = ING_TRANSFER_FINISHED;
 	t->ex->total_us = t->began_us != 0 ? elapsed_us(t) : 0;
-	t->fetch->exchanges++;
+	t->fetch->stats.exchanges++;
 	move(t, &t->fetch->active, &t->fetch->finished);
 	ing_fetch_kick(t->fetch);
 }
@@ -130,9 +135,21 @@ static void end_running(struct ing_transfer *t, CURLcode rc)
 		finish(t);
 }
 
+/* The attempt ends without the beginning of an answer: the session that its connection was offered is
+ * under suspicion. A certificate that was refused must not be believed because a session came with it
+ * (in TLS 1.2 one does before curl looks at the name). */
+static void judge_session(const struct ing_transfer *t, CURLcode rc)
+{
+	if (rc != CURLE_OK && t->wire_bytes == 0 && t->target.https &&
+		(t->offered || ing_outcome_is_unverified(rc)))
+		ing_easy_forget_session(t);
+}
+
 static void abort_running(struct ing_transfer *t, enum ing_transfer_abort why)
 {
 	t->abort = why;
+	if (why == ING_ABORT_LIMIT && !t->sent)
+		judge_session(t, CURLE_ABORTED_BY_CALLBACK);
 	end_running(t, CURLE_ABORTED_BY_CALLBACK);
 }
 
@@ -143,13 +160,21 @@ static void try_address(struct ing_transfer *t)
 	struct ing_fetch *f = t->fetch;
 	uint64_t now = ing_now_ms();
 	uint64_t left = t->connect_limit_ms > now ? t->connect_limit_ms - now : 0;
-	if (t->addr_at + 1 < t->addr_count)
+	t->offered = false;
+	if (t->addr_at + 1 < t->addr_count || ing_easy_may_resume(t))
 		left /= 2; /* leave time for the others */
 	t->easy = f->pool_count > 0 ? f->pool[--f->pool_count] : ing_easy_new();
 	t->phase = ING_TRANSFER_RUNNING;
 	t->sent = false; /* set by an attempt on a dead reused connection */
 	ing_easy_prepare(t, (unsigned)ING_MAX(left, MIN_ATTEMPT_MS));
 	ing_multi_add(f->multi, t->easy);
+}
+
+/* The connection failed with the session that it was offered, before the request was sent. */
+static bool may_try_full_tls(const struct ing_transfer *t, CURLcode rc)
+{
+	return rc != CURLE_OK && t->offered && !t->sent && t->abort == ING_ABORT_NONE &&
+	       !ing_outcome_is_unverified(rc) && ing_now_ms() < t->connect_limit_ms;
 }
 
 /* No connection was made, and there is time for another attempt. */
@@ -202,6 +227,7 @@ static void on_addresses(struct ing_dns_lookup *lookup, const struct ing_dns_ans
 {
 	struct ing_transfer *t = ING_CONTAINER(lookup, struct ing_transfer, lookup);
 	t->ex->dns_us = elapsed_us(t);
+	ing_histogram_add(t->fetch->stats.dns_us, ING_METRIC_DURATION, t->ex->dns_us);
 	t->ex->transient = answer->count == 0 && answer->transient;
 	t->both_families = answer->both_families;
 	t->ex->no_descriptor = answer->no_descriptor;
@@ -332,6 +358,12 @@ void ing_transfer_begin(struct ing_transfer *t)
 
 void ing_transfer_curl_done(struct ing_transfer *t, CURLcode rc)
 {
+	judge_session(t, rc);
+	if (may_try_full_tls(t, rc)) {
+		leave_multi(t);
+		try_address(t);
+		return;
+	}
 	if (t->tls_fallback && !t->unverified && ing_outcome_is_unverified(rc) &&
 		ing_now_ms() < t->connect_limit_ms) {
 		leave_multi(t);
@@ -384,7 +416,7 @@ void ing_transfer_abort_disk(struct ing_transfer *t, const char *key)
 {
 	if (t->phase == ING_TRANSFER_FINISHED)
 		return;
-	t->fetch->disk_aborts++;
+	t->fetch->stats.disk_aborts++;
 	t->refusal = key;
 	if (t->phase == ING_TRANSFER_RUNNING) {
 		abort_running(t, ING_ABORT_DISK);

@@ -185,6 +185,8 @@ void ing_gate_grant(struct ing_gate *g, struct ing_gate_host *h, struct ing_gate
 	bool went_ahead = w->again && h->queue[w->lane][0] != NULL;
 	h->ahead = went_ahead ? (uint8_t)ING_MIN(h->ahead + 1, MAX_AHEAD) : 0;
 	w->state = ING_GATE_HOLDING;
+	w->waited_ms = wait_clock_ms(g, now) - w->since_ms;
+	ing_histogram_add(g->wait_us, ING_METRIC_DURATION, (uint64_t)w->waited_ms * 1000);
 	w->since_ms = now;
 	ing_gate_unplace(g, h); /* and to the end of the ring, if it goes on */
 	ing_host_backoff_start(&h->backoff, now);

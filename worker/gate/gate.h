@@ -79,9 +79,14 @@ struct ing_gate_user { /* callbacks; shared by all waiters of a kind */
 		struct ing_gate_waiter *w, enum ing_gate_refusal reason, unsigned retry_after_s);
 };
 
-struct ing_gate_waiter {                         /* zero-initialise, set user */
-	struct ing_gate_waiter *prev, *next;     /* in a queue of the host, or of delayed waiters */
-	struct ing_gate_waiter *older, *younger; /* among all waiting, by time of entry */
+struct ing_gate_waiter {                     /* zero-initialise, set user */
+	struct ing_gate_waiter *prev, *next; /* in a queue of the host, or of delayed waiters */
+	union {
+		struct ing_gate_waiter *older; /* among all waiting, by time of entry */
+		/* While holding: from its entry to its grant, on the clock of since_ms. */
+		uint64_t waited_ms;
+	};
+	struct ing_gate_waiter *younger;
 	struct ing_gate_host *host;
 	const struct ing_gate_user *user;
 	/* Time of its entry, on a clock that stops while the gate is held; while holding, of its
@@ -93,8 +98,8 @@ struct ing_gate_waiter {                         /* zero-initialise, set user */
 	bool alone; /* see ing_gate_ticket */
 	union {
 		uint32_t due_ms; /* while delayed: low bits of the time it ends */
-		/* While waiting, and after a refusal: those of its lane and of higher ones that
-		 * waited for the host when it joined its queue. */
+		/* While waiting, and after a grant or refusal: those of its lane and of higher ones
+		 * that waited for the host when it joined its queue. */
 		uint32_t before;
 	};
 };
@@ -167,6 +172,14 @@ struct ing_gate_host_view {
 	uint64_t lease_ms;  /* left */
 	const char *holder; /* another worker that has the lease, or NULL */
 };
+/* In all lanes. */
+static inline unsigned ing_gate_count_waiting(const struct ing_gate_host_view *v)
+{
+	unsigned n = 0;
+	for (int i = 0; i < ING_LANES_; i++)
+		n += v->waiting[i];
+	return n;
+}
 /* What is to be expected of a host. */
 struct ing_gate_outlook {
 	bool resolver;    /* its rule says so (hosts.yaml) */

@@ -95,6 +95,8 @@ static void count_host(struct ing_gate *g, struct ing_gate_host *h, unsigned now
 	g->open -= (gone & GATE_COUNTED_OPEN) != 0;
 	g->leased += (come & GATE_COUNTED_LEASED) != 0;
 	g->leased -= (gone & GATE_COUNTED_LEASED) != 0;
+	g->waiting_hosts += (come & GATE_COUNTED_WAITING) != 0;
+	g->waiting_hosts -= (gone & GATE_COUNTED_WAITING) != 0;
 }
 
 static void drop_host(struct ing_gate *g, struct ing_gate_host *h)
@@ -307,7 +309,8 @@ void ing_gate_place(struct ing_gate *g, struct ing_gate_host *h, uint64_t now_ms
 		(p->rest_until_ms > now_ms ? GATE_COUNTED_RESTING : 0U) |
 			(ing_host_backoff_is_hold(p, now_ms) ? GATE_COUNTED_HELD : 0U) |
 			(p->breaker != ING_BREAKER_CLOSED ? GATE_COUNTED_OPEN : 0U) |
-			(h->lease == GATE_LEASE_OURS ? GATE_COUNTED_LEASED : 0U));
+			(h->lease == GATE_LEASE_OURS ? GATE_COUNTED_LEASED : 0U) |
+			(h->queued + h->delayed > 0 ? GATE_COUNTED_WAITING : 0U));
 	ing_gate_wake_set(g, h, next_wake(g, h, now_ms));
 }
 

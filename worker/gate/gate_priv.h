@@ -45,7 +45,8 @@ enum {
 	GATE_COUNTED_RESTING = 1,
 	GATE_COUNTED_HELD = 2,
 	GATE_COUNTED_OPEN = 4,
-	GATE_COUNTED_LEASED = 8
+	GATE_COUNTED_LEASED = 8,
+	GATE_COUNTED_WAITING = 16
 };
 
 struct gate_addr { /* an address in use, or remembered for a host */
@@ -80,7 +81,7 @@ struct ing_gate_host {
 	uint8_t place;   /* enum gate_place */
 	uint8_t lane;    /* of the ring, or of the address's list */
 	uint8_t lease;   /* enum gate_lease */
-	uint8_t counted; /* in ing_gate.resting, held_hosts, open, leased */
+	uint8_t counted; /* in ing_gate.resting, held_hosts, open, leased, waiting_hosts */
 	bool wanted;     /* its lease, by another worker */
 	bool looking;    /* a lookup is under way */
 	bool offered;    /* a slot of its address, for which it has left the queue there */
@@ -117,8 +118,9 @@ struct ing_gate {
 	bool alone_at_work;       /* it has been granted */
 	uint64_t frozen_since_ms; /* since when time has stood still for waiters */
 	uint64_t frozen_ms;       /* earlier such times together */
-	unsigned resting, held_hosts, open, leased; /* hosts */
+	unsigned resting, held_hosts, open, leased, waiting_hosts; /* hosts */
 	uint64_t grants, refused, holds, breaker_opens;
+	uint64_t wait_us[ING_METRIC_COUNT_DURATION + 1]; /* of those that were admitted */
 	size_t bytes;
 	uint64_t random;
 	uint64_t armed_ms; /* when the timer fires; GATE_NEVER: it does not */

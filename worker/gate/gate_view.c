@@ -3,6 +3,7 @@
  * What operators and metrics see of hosts. Changes nothing. Loop thread.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "worker/gate/gate_priv.h"
@@ -145,6 +146,7 @@ void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret)
 		.waiting = g->waiting,
 		.holding = g->holding,
 		.hosts = HASH_COUNT(g->hosts),
+		.hosts_waiting = g->waiting_hosts,
 		.hosts_resting = g->resting,
 		.hosts_held = g->held_hosts,
 		.breakers_open = g->open,
@@ -155,4 +157,5 @@ void ing_gate_stats(const struct ing_gate *g, struct ing_gate_stats *ret)
 		.breaker_opens = g->breaker_opens,
 		.bytes = g->bytes + HASH_OVERHEAD(hh, g->hosts) + HASH_OVERHEAD(hh, g->addrs),
 	};
+	memcpy(ret->wait_us, g->wait_us, sizeof(ret->wait_us));
 }

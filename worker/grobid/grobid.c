@@ -169,6 +169,12 @@ static void drop_answer(struct ing_grobid_answer *answer)
 		close(answer->fd);
 }
 
+static void count_answer(struct ing_grobid *g, uint64_t took_ms)
+{
+	g->stats.answer_ms += took_ms;
+	ing_histogram_add(g->stats.answer_us, ING_METRIC_DURATION, took_ms * 1000);
+}
+
 static void on_tried(struct ing_http_client_request *http, struct ing_http_client_answer *a)
 {
 	struct ing_grobid_request *r = ING_CONTAINER(http, struct ing_grobid_request, http);
@@ -188,7 +194,8 @@ static void on_tried(struct ing_http_client_request *http, struct ing_http_clien
 		free(r->content_type);
 		r->content_type = type;
 		answer.content_type = type;
-		g->stats.answer_ms += try == ING_GROBID_TRY_END ? a->took_ms : 0;
+		if (try == ING_GROBID_TRY_END)
+			count_answer(g, a->took_ms);
 		end_with(r, &answer);
 	}
 	arm(g);

@@ -52,9 +52,34 @@ void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)
 	ops_of(in)->pause(in, lane, paused);
 }
 
+void ing_intake_hold_lane(struct ing_intake *in, enum ing_lane lane, bool held)
+{
+	ops_of(in)->hold_lane(in, lane, held);
+}
+
+void ing_intake_leave(struct ing_intake *in)
+{
+	ops_of(in)->set_away(in, true);
+}
+
+void ing_intake_join(struct ing_intake *in)
+{
+	ops_of(in)->set_away(in, false);
+}
+
+bool ing_intake_is_away(const struct ing_intake *in)
+{
+	return ops_of(in)->is_away(in);
+}
+
 void ing_intake_stop(struct ing_intake *in)
 {
 	ops_of(in)->stop(in);
+}
+
+const char *ing_intake_trouble(const struct ing_intake *in)
+{
+	return ops_of(in)->trouble != NULL ? ops_of(in)->trouble(in) : NULL;
 }
 
 void ing_intake_stats(const struct ing_intake *in, struct ing_intake_stats *ret)

@@ -47,7 +47,7 @@ struct ing_message {
 	const struct ing_answer *answer;
 };
 
-/* Parked requests have five; more than these no program of ours writes. */
+/* Parked requests have seven at most; more than these no program of ours writes. */
 #define ING_INTAKE_MAX_HEADERS 32
 
 struct ing_intake_events {
@@ -95,9 +95,23 @@ void ing_intake_fenced(struct ing_intake *in, struct ing_token t);
 /* Backpressure: while a lane is paused none of its messages are passed to on_message(). May be
  * repeated; a lane without a topic is fine. */
 void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused);
+/* An operator has ordered that a lane is not read: as pause, but for messages of it that are parked. They are passed on,
+ * for else they would hold those of the other lanes behind them; the receiver parks them again. */
+void ing_intake_hold_lane(struct ing_intake *in, enum ing_lane lane, bool held);
+/* Leave the group: positions are committed, what is not finished is cancelled, and the partitions go to the other
+ * members. Before ing_intake_start(): none is joined. May be repeated. Of lines nothing happens, as for the lanes
+ * above. */
+void ing_intake_leave(struct ing_intake *in);
+/* Join it again. */
+void ing_intake_join(struct ing_intake *in);
+/* It has left, and has no partitions any more. */
+bool ing_intake_is_away(const struct ing_intake *in);
 /* No further message is taken (first SIGTERM). Tokens handed out before may still be finished, and are
  * committed. */
 void ing_intake_stop(struct ing_intake *in);
+/* Why the brokers cannot be reached, as far as is known: errors are reported at intervals, so it may be said for
+ * a while when they are back. Valid until the next call; NULL: they can. */
+const char *ing_intake_trouble(const struct ing_intake *in);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_intake_stats(const struct ing_intake *in, struct ing_intake_stats *ret);
 /* Commits what is finished, closes the consumer and frees; no event comes any more. Blocks for at most

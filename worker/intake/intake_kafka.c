@@ -53,6 +53,7 @@ static bool serve(void *ctx)
 	ing_kafka_serve_validation(in);
 	ing_kafka_serve_commits(in);
 	ing_kafka_serve_fetching(in);
+	ing_kafka_serve_lag(in);
 	ing_kafka_report(in);
 	return more;
 }
@@ -65,9 +66,8 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- Start and stop ---- */
 
-static void start_kafka(struct ing_intake *base)
+static void subscribe(struct kafka_intake *in)
 {
-	struct kafka_intake *in = ing_kafka_intake_of(base);
 	rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(16);
 	for (size_t i = 0; i < ING_INTAKE_TOPICS; i++)
 		if (in->topics[i].name != NULL)
@@ -75,12 +75,46 @@ static void start_kafka(struct ing_intake *base)
 				topics, in->topics[i].name, RD_KAFKA_PARTITION_UA);
 	rd_kafka_resp_err_t err = rd_kafka_subscribe(in->rk, topics);
 	rd_kafka_topic_partition_list_destroy(topics);
-	in->started = true;
 	if (err == RD_KAFKA_RESP_ERR__FATAL)
 		in->fatal = true;
 	else
 		ing_must(err == 0); /* other errors come only from wrong arguments */
 	ing_kafka_wake_kick(in->wake);
+}
+
+static void start_kafka(struct ing_intake *base)
+{
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	in->started = true;
+	if (!in->away)
+		subscribe(in);
+}
+
+/* A static member that unsubscribes does leave its group, unlike one that is closed: its partitions are the others'
+ * as soon as they have been told. The revocation is an ordinary one. */
+static void set_away(struct ing_intake *base, bool away)
+{
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	if (in->away == away)
+		return;
+	in->away = away;
+	if (!in->started || in->stopped || in->fatal)
+		return;
+	ing_log(ING_LOG_INFO,
+		away ? "%s: leaving the group: its partitions are the others'"
+		     : "%s: joining the group again",
+		in->name);
+	if (!away)
+		subscribe(in);
+	else if (rd_kafka_unsubscribe(in->rk) == RD_KAFKA_RESP_ERR__FATAL)
+		in->fatal = true;
+	ing_kafka_wake_kick(in->wake);
+}
+
+static bool is_away(const struct ing_intake *base)
+{
+	const struct kafka_intake *in = (const struct kafka_intake *)(const void *)base;
+	return in->away && in->phase == KAFKA_UNASSIGNED;
 }
 
 static void finish_token(struct ing_intake *base, struct ing_token t)
@@ -137,6 +171,14 @@ static void pause_kafka(struct ing_intake *base, enum ing_lane lane, bool paused
 	in->paused[lane] = paused;
 }
 
+static void hold_lane_of_kafka(struct ing_intake *base, enum ing_lane lane, bool held)
+{
+	struct kafka_intake *in = ing_kafka_intake_of(base);
+	if (in->held[lane] && !held)
+		ing_kafka_wake_kick(in->wake);
+	in->held[lane] = held;
+}
+
 static void stop_kafka(struct ing_intake *base)
 {
 	ing_kafka_intake_of(base)->stopped = true;
@@ -147,15 +189,18 @@ static void stats_of_kafka(const struct ing_intake *base, struct ing_intake_stat
 	/* base is the first member */
 	const struct kafka_intake *in = (const struct kafka_intake *)(const void *)base;
 	*ret = in->stats;
+	ret->brokers_down = in->brokers_down;
 	for (size_t i = 0; i < in->partitions.count; i++) {
 		const struct ing_partition *part = in->partitions.all[i];
 		if (!ing_partition_is_assigned(part))
 			continue;
 		ret->partitions++;
+		ret->queue += part->queue != NULL ? rd_kafka_queue_length(part->queue) : 0;
 		ret->partitions_held += part->held;
 		ret->partitions_starting += part->stage != ING_PARTITION_READY && !part->held;
 		ret->partitions_slow += part->slow_logged && !part->full_logged;
 		ret->partitions_full += part->full_logged;
+		ing_kafka_count_lag(part, ret);
 	}
 }
 
@@ -177,9 +222,12 @@ static bool close_consumer(struct kafka_intake *in)
 {
 	ing_offset_query_cancel(in->commit_query);
 	ing_offset_query_cancel(in->validation_query);
+	ing_offset_query_cancel(in->lag_query);
 	ing_kafka_commit_on_close(in);
 	bool ended = end_query(in, ING_TAKE(in->commit_query));
-	if (!end_query(in, ING_TAKE(in->validation_query)) || !ended)
+	ended = end_query(in, ING_TAKE(in->validation_query)) && ended;
+	ended = end_query(in, ING_TAKE(in->lag_query)) && ended;
+	if (!ended)
 		return false;
 	rd_kafka_queue_t *q = rd_kafka_queue_new(in->rk);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(in->rk, q);
@@ -254,6 +302,15 @@ static void free_kafka(struct ing_intake *base)
 	free_memory(in);
 }
 
+static const char *trouble_of_kafka(const struct ing_intake *base)
+{
+	const struct kafka_intake *in = (const struct kafka_intake *)(const void *)base;
+	if (in->all_brokers_down)
+		return in->brokers_error;
+	return in->silent ? "no broker has answered the last query for the group's positions"
+			  : NULL;
+}
+
 static const struct ing_intake_ops kafka_ops = {
 	.start = start_kafka,
 	.finish = finish_token,
@@ -262,7 +319,11 @@ static const struct ing_intake_ops kafka_ops = {
 	.source = find_source,
 	.fenced = fence_token,
 	.pause = pause_kafka,
+	.hold_lane = hold_lane_of_kafka,
+	.set_away = set_away,
+	.is_away = is_away,
 	.stop = stop_kafka,
+	.trouble = trouble_of_kafka,
 	.stats = stats_of_kafka,
 	.free = free_kafka,
 };
@@ -308,7 +369,7 @@ static int make_conf(const struct ing_kafka_settings *own, const char *instance,
 		{NULL, NULL, false},
 	};
 	return ing_kafka_settings_new(
-		ING_KAFKA_CONSUMER, own->brokers, client_id, settings, own->properties, ret, err);
+		ING_KAFKA_CONSUMER, own->brokers, client_id, settings, &own->properties, ret, err);
 }
 
 /* rd_kafka_subscribe() fails when a topic is named twice. */

@@ -216,6 +216,25 @@ static void pause_lines(struct ing_intake *base, enum ing_lane lane, bool paused
 	schedule(in);
 }
 
+static void hold_no_lane(struct ing_intake *base, enum ing_lane lane, bool held)
+{
+	(void)base;
+	(void)lane;
+	(void)held;
+}
+
+static void stay(struct ing_intake *base, bool away)
+{
+	(void)base;
+	(void)away;
+}
+
+static bool is_never_away(const struct ing_intake *base)
+{
+	(void)base;
+	return false;
+}
+
 static void stop_lines(struct ing_intake *base)
 {
 	struct lines_intake *in = lines_of(base);
@@ -249,6 +268,9 @@ static const struct ing_intake_ops lines_ops = {
 	.source = find_line_source,
 	.fenced = ignore_fence,
 	.pause = pause_lines,
+	.hold_lane = hold_no_lane,
+	.set_away = stay,
+	.is_away = is_never_away,
 	.stop = stop_lines,
 	.stats = stats_of_lines,
 	.free = free_lines,

@@ -18,7 +18,12 @@ struct ing_intake_ops {
 	bool (*source)(const struct ing_intake *in, struct ing_token t, struct ing_source *ret);
 	void (*fenced)(struct ing_intake *in, struct ing_token t);
 	void (*pause)(struct ing_intake *in, enum ing_lane lane, bool paused);
+	void (*hold_lane)(struct ing_intake *in, enum ing_lane lane, bool held);
+	/* Away: it has left the group, or does not join it. */
+	void (*set_away)(struct ing_intake *in, bool away);
+	bool (*is_away)(const struct ing_intake *in);
 	void (*stop)(struct ing_intake *in);
+	const char *(*trouble)(const struct ing_intake *in); /* NULL: none ever */
 	void (*stats)(const struct ing_intake *in, struct ing_intake_stats *ret);
 	void (*free)(struct ing_intake *in);
 };

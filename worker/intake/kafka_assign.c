@@ -61,6 +61,7 @@ static void assign(struct kafka_intake *in, const rd_kafka_topic_partition_list_
 {
 	unsigned counts[ING_INTAKE_TOPICS] = {0};
 	in->phase = KAFKA_ASSIGNED;
+	in->lag_soon = false;
 	in->group = new_group(in->rk);
 	for (int i = 0; i < parts->cnt; i++) {
 		unsigned topic = ing_kafka_topic_of(in, parts->elems[i].topic);
@@ -82,6 +83,7 @@ static void assign(struct kafka_intake *in, const rd_kafka_topic_partition_list_
 	log_assigned(in, counts, parts->cnt);
 	ing_kafka_set_brokers_up(in);
 	in->had_assignment = true;
+	in->stats.assignments++;
 	if (!in->closing)
 		in->ev.on_assigned(in->ev.ctx, (unsigned)parts->cnt);
 }

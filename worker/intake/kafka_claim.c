@@ -63,13 +63,11 @@ static void take_answers(struct kafka_claim *c)
 
 static void on_recovered(struct kafka_claim *c)
 {
-	unsigned more;
 	if (c->base.superseded) {
-		if (ing_log_throttle_pass(&c->in->claim_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-			ing_log(ING_LOG_WARNING,
-				"%s: partition %" PRId32
-				": another worker has claimed it, claiming it again (%u more suppressed)",
-				c->base.topic, c->part->number, more);
+		ing_log_throttled(&c->in->claim_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_WARNING,
+			"%s: partition %" PRId32
+			": another worker has claimed it, claiming it again",
+			c->base.topic, c->part->number);
 		ing_kafka_restart_claim(c->in, c->part);
 		return;
 	}
@@ -118,13 +116,10 @@ static void start_claim(struct kafka_intake *in, struct kafka_claim *c)
 
 static void log_waiting(struct kafka_intake *in, unsigned waiting)
 {
-	unsigned more;
-	if (waiting > 0 &&
-		ing_log_throttle_pass(&in->claim_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING,
-			"%s: %u partitions are not read yet: no answer from the database (%u more "
-			"suppressed)",
-			in->name, waiting, more);
+	if (waiting > 0)
+		ing_log_throttled(&in->claim_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_WARNING,
+			"%s: %u partitions are not read yet: no answer from the database", in->name,
+			waiting);
 }
 
 /* -------------------------------------------------------------------------------------------- */

@@ -38,11 +38,8 @@ static struct ing_partition *partition_of(
 
 void ing_kafka_log_commit_error(struct kafka_intake *in, rd_kafka_resp_err_t err)
 {
-	unsigned more;
-	if (ing_log_throttle_pass(&in->commit_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING,
-			"%s: committing offsets failed, retrying: %s (%u more suppressed)",
-			in->name, rd_kafka_err2str(err), more);
+	ing_log_throttled(&in->commit_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_WARNING,
+		"%s: committing offsets failed, retrying: %s", in->name, rd_kafka_err2str(err));
 }
 
 /* For the store's notes on where this owner is. */
@@ -136,13 +133,11 @@ static void send_commit(struct kafka_intake *in, rd_kafka_topic_partition_list_t
 /* The coordinator must answer for a position to be committed. */
 static void log_silence(struct kafka_intake *in, int unanswered)
 {
-	unsigned more;
-	if (unanswered > 0 &&
-		ing_log_throttle_pass(&in->silence_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING,
+	if (unanswered > 0)
+		ing_log_throttled(&in->silence_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_WARNING,
 			"%s: positions of %d partitions are not committed: no answer from the group's "
-			"coordinator about their committed offsets (%u more suppressed)",
-			in->name, unanswered, more);
+			"coordinator about their committed offsets",
+			in->name, unanswered);
 }
 
 static void add_position(rd_kafka_topic_partition_list_t *list, const char *topic,
@@ -175,6 +170,9 @@ static rd_kafka_topic_partition_list_t *select_committable(struct kafka_intake *
 				list, elem->topic, elem->partition, elem->offset, elem->metadata);
 	}
 	log_silence(in, unanswered);
+	in->silent = unanswered == parts->cnt;
+	if (!in->silent)
+		ing_kafka_set_brokers_up(in);
 	return list;
 }
 

@@ -7,6 +7,7 @@
  * topic but that of requests may be missing or not authorized. A missing topic
  * of requests is waited for and counts as an empty assignment.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -14,12 +15,11 @@
 
 static void log_brokers_down(struct kafka_intake *in, rd_kafka_resp_err_t err, const char *reason)
 {
-	unsigned more;
-	if (!ing_log_throttle_pass(&in->brokers_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		return;
-	in->brokers_down = true;
-	ing_log(ING_LOG_WARNING, "%s: %s: %s (%u more suppressed)", in->name, rd_kafka_err2str(err),
-		reason, more);
+	in->all_brokers_down |= err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+	snprintf(in->brokers_error, sizeof(in->brokers_error), "%s: %s", rd_kafka_err2str(err),
+		reason);
+	in->brokers_down |= ing_log_throttled(&in->brokers_throttle, ING_KAFKA_LOG_EVERY_MS,
+		ING_LOG_WARNING, "%s: %s: %s", in->name, rd_kafka_err2str(err), reason);
 }
 
 /* A worker without the topic of requests has an empty assignment, which counts as assigned. */
@@ -39,11 +39,9 @@ static void handle_missing_topic(struct kafka_intake *in, unsigned topic)
  * of requests it is an error. */
 static void handle_denied(struct kafka_intake *in, unsigned topic, const char *reason)
 {
-	unsigned more;
 	if (topic == ING_LANE_REQUESTS || topic == ING_INTAKE_TOPICS) {
-		if (ing_log_throttle_pass(&in->error_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-			ing_log(ING_LOG_ERROR, "%s: %s (%u more suppressed)", in->name, reason,
-				more);
+		ing_log_throttled(&in->error_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_ERROR,
+			"%s: %s", in->name, reason);
 		return;
 	}
 	struct kafka_topic *t = &in->topics[topic];
@@ -97,14 +95,13 @@ void ing_kafka_set_brokers_up(struct kafka_intake *in)
 {
 	if (in->brokers_down)
 		ing_log(ING_LOG_INFO, "%s: brokers are reachable again", in->name);
-	in->brokers_down = false;
+	in->brokers_down = in->all_brokers_down = false;
 }
 
 void ing_kafka_handle_error(
 	struct kafka_intake *in, const char *topic, rd_kafka_resp_err_t err, const char *reason)
 {
 	unsigned number = topic != NULL ? ing_kafka_topic_of(in, topic) : ING_INTAKE_TOPICS;
-	unsigned more;
 	if (rd_kafka_fatal_error(in->rk, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
 		in->fatal = true; /* logged by report_fatal() */
 		return;
@@ -125,9 +122,8 @@ void ing_kafka_handle_error(
 		log_brokers_down(in, err, reason);
 		break;
 	default: /* among them failed authentication, which librdkafka retries */
-		if (ing_log_throttle_pass(&in->error_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-			ing_log(ING_LOG_ERROR, "%s: %s: %s (%u more suppressed)", in->name,
-				rd_kafka_err2str(err), reason, more);
+		ing_log_throttled(&in->error_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_ERROR,
+			"%s: %s: %s", in->name, rd_kafka_err2str(err), reason);
 	}
 }
 

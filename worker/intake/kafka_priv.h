@@ -10,6 +10,7 @@
  *     kafka_validate.c   position, map and log of a partition, as the brokers have them
  *     kafka_commit.c     commits by intake itself
  *     kafka_batch.c      commits by emit
+ *     kafka_lag.c        how far the positions are behind the ends of their logs
  *     kafka_errors.c     errors and their log lines
  */
 #pragma once
@@ -55,7 +56,8 @@ struct kafka_intake {
 	bool exactly_once;           /* positions are committed by emit */
 	struct kafka_topic topics[ING_INTAKE_TOPICS];
 	bool paused[ING_LANES_];
-	const char *name; /* the topic of requests, for the log */
+	bool held[ING_LANES_]; /* by order: parked messages of it are passed on */
+	const char *name;      /* the topic of requests, for the log */
 	char *group_id, *instance;
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *consumer_queue; /* rebalances, errors */
@@ -78,6 +80,10 @@ struct kafka_intake {
 	struct ing_offset_query *commit_query, *validation_query; /* or NULL */
 	bool commit_query_stale, validation_query_stale;
 	bool commit_pending;
+	/* A query of log ends, the same way; or NULL. */
+	struct ing_offset_query *lag_query;
+	uint64_t lag_due_ms;
+	bool lag_soon;              /* in this assignment it has been brought forward */
 	bool validation_wanted;     /* some partition may await validation */
 	size_t validate_from;       /* index of the partition to begin the next query with */
 	uint64_t validation_due_ms; /* next query of partitions that were not answered */
@@ -90,9 +96,13 @@ struct kafka_intake {
 	struct ing_intake_stats stats;
 
 	bool started, stopped, closing;
+	bool away;           /* it has left the group, or is not to join it */
 	bool had_assignment; /* on_assigned() has been called */
 	bool fatal, fatal_reported;
 	bool brokers_down;          /* logged */
+	bool all_brokers_down;      /* and none has answered since */
+	bool silent;                /* none has answered the last query for positions */
+	char brokers_error[300];    /* the last one */
 	uint64_t close_deadline_ms; /* once closing */
 	struct ing_log_throttle brokers_throttle, error_throttle, commit_throttle, restart_throttle,
 		validation_throttle, claim_throttle, silence_throttle;
@@ -191,6 +201,13 @@ struct ing_position ing_kafka_position_of(
 struct ing_positions *ing_kafka_begin_batch(
 	void *base, const struct ing_token *tokens, size_t count);
 void ing_kafka_end_batch(void *base, struct ing_positions *p, bool committed);
+
+/* kafka_lag.c */
+
+/* Starts the query of log ends that is due, unless one is pending. */
+void ing_kafka_serve_lag(struct kafka_intake *in);
+/* Adds the lag of an assigned partition, if it is known. */
+void ing_kafka_count_lag(const struct ing_partition *part, struct ing_intake_stats *to);
 
 /* kafka_errors.c */
 

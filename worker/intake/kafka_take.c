@@ -95,12 +95,10 @@ static rd_kafka_message_t *peek(struct kafka_intake *in, struct ing_partition *p
 static void restart_from_start(
 	struct kafka_intake *in, struct ing_partition *part, int64_t offset, const char *why)
 {
-	unsigned more;
-	if (ing_log_throttle_pass(&in->restart_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_ERROR,
-			"%s: partition %" PRId32 ": offset %" PRId64
-			" %s: the log has changed, reading from its start (%u more suppressed)",
-			topic_name(in, part), part->number, offset, why, more);
+	ing_log_throttled(&in->restart_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_ERROR,
+		"%s: partition %" PRId32 ": offset %" PRId64
+		" %s: the log has changed, reading from its start",
+		topic_name(in, part), part->number, offset, why);
 	ing_kafka_restart_partition(in, part);
 	part->reset_to_start = true;
 }
@@ -146,6 +144,12 @@ static void take_finished(
 }
 
 /* ---- Handing out ---- */
+
+/* Of a message of this lane, from this topic. */
+static bool is_paused(const struct kafka_intake *in, unsigned topic, enum ing_lane lane)
+{
+	return in->paused[lane] || (in->held[lane] && topic < ING_LANES_);
+}
 
 static bool is_served(const struct kafka_intake *in)
 {
@@ -195,7 +199,7 @@ static enum outcome take_expired(struct kafka_intake *in, struct ing_partition *
 	const struct ing_tracked tracked = {a->offset, a->timestamp_ms, a->digest};
 	enum ing_lane lane =
 		part->topic < ING_LANES_ ? (enum ing_lane)part->topic : ING_LANE_REQUESTS;
-	if (!is_served(in) || in->paused[lane])
+	if (!is_served(in) || is_paused(in, part->topic, lane))
 		return WAITS;
 	skip_missing(part, a->offset);
 	bool finished = a->offset < part->offsets.position &&
@@ -234,7 +238,7 @@ static struct ing_answer *take_answer(struct ing_partition *part, const struct i
 static bool may_take(
 	struct kafka_intake *in, struct ing_partition *part, const rd_kafka_message_t *m)
 {
-	if (!is_served(in) || in->paused[part->lane] || ing_now_ms() < part->due_ms)
+	if (!is_served(in) || is_paused(in, part->topic, part->lane) || ing_now_ms() < part->due_ms)
 		return false;
 	if (m->offset < part->offsets.position)
 		return true;

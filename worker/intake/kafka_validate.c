@@ -201,13 +201,10 @@ static bool validate(struct kafka_intake *in, struct ing_partition *part,
 
 static void log_unvalidated(struct kafka_intake *in, unsigned partitions)
 {
-	unsigned more;
-	if (partitions > 0 &&
-		ing_log_throttle_pass(&in->validation_throttle, ING_KAFKA_LOG_EVERY_MS, &more))
-		ing_log(ING_LOG_WARNING,
-			"%s: %u partitions are not read yet: no answer about their offsets (%u more "
-			"suppressed)",
-			in->name, partitions, more);
+	if (partitions > 0)
+		ing_log_throttled(&in->validation_throttle, ING_KAFKA_LOG_EVERY_MS, ING_LOG_WARNING,
+			"%s: %u partitions are not read yet: no answer about their offsets",
+			in->name, partitions);
 }
 
 static void on_query(void *ctx, const rd_kafka_topic_partition_list_t *parts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The table of lane names.
+ * Lanes by name, and the names of their topics.
  */
 #include "worker/intake/lane_names.h"
 
@@ -9,19 +9,12 @@
 
 #define MAX_TOPIC_BYTES 249 /* of Kafka */
 
-static const char *const names[ING_LANES_] = {
-	[ING_LANE_PRIORITY] = "priority",
-	[ING_LANE_REQUESTS] = "requests",
-	[ING_LANE_DAILY] = "daily",
-	[ING_LANE_BULK] = "bulk",
-};
-
 /* -------------------------------------------------------------------------------------------- */
 
 bool ing_lane_from_name(const char *name, enum ing_lane *ret)
 {
 	for (int i = 0; i < ING_LANES_; i++) {
-		if (strcmp(names[i], name) != 0)
+		if (strcmp(ing_lane_name((enum ing_lane)i), name) != 0)
 			continue;
 		*ret = (enum ing_lane)i;
 		return true;
@@ -37,6 +30,7 @@ char *ing_lane_topic_name(enum ing_lane lane, const char *const configured[ING_L
 	if (lane == ING_LANE_REQUESTS || strcmp(name, "auto") != 0)
 		return ing_strdup(name);
 	char topic[MAX_TOPIC_BYTES + 1];
-	int n = snprintf(topic, sizeof(topic), "%s-%s", configured[ING_LANE_REQUESTS], names[lane]);
+	int n = snprintf(
+		topic, sizeof(topic), "%s-%s", configured[ING_LANE_REQUESTS], ing_lane_name(lane));
 	return n > 0 && (size_t)n < sizeof(topic) ? ing_strdup(topic) : NULL;
 }

@@ -32,7 +32,7 @@ static void clear(struct ing_partition *part)
 		part->answers = a->next;
 		ing_answer_free(a);
 	}
-	part->next_offset = -1;
+	part->next_offset = part->log_end = -1;
 	part->reset_to_start = part->held = part->fenced = part->commit_first = false;
 	part->slow_logged = part->full_logged = false;
 	part->slow_until_ms = part->validate_due_ms = 0;

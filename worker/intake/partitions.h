@@ -47,6 +47,7 @@ struct ing_partition {
 	struct ing_position_map *map; /* of the position begun at, until it is read; or NULL */
 	int64_t next_offset;          /* to be read; behind the position while there is a map */
 	int64_t log_start;
+	int64_t log_end;            /* as last queried; -1: not yet */
 	struct ing_answer *answers; /* of messages that are not taken yet, by rising offset */
 	/* Of the partition's assignment: 0 without a database. */
 	int64_t fence;

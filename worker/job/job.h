@@ -22,6 +22,7 @@
 #include "worker/job/hop.h"
 #include "worker/journal/journal.h"
 #include "worker/model/findings.h"
+#include "worker/model/flow.h"
 #include "worker/model/metrics.h"
 #include "worker/model/request.h"
 #include "worker/model/settings.h"
@@ -37,6 +38,7 @@ struct ing_earlier_result;
 struct ing_job_exam;
 struct ing_lookup;
 struct ing_lookup_question;
+struct ing_orders;
 struct ing_job_message;
 struct ing_job_publication;
 struct ing_job_resources;
@@ -126,6 +128,8 @@ struct ing_pipeline_conf {
 	/* A request that would be parked for longer for a host that is held, or for another try, ends
 	 * instead; 0: none. */
 	uint64_t longest_park_ms;
+	const char *instance; /* borrowed; NULL: none */
+	bool keep_visits;     /* postgres.visits */
 	/* Borrowed: topics of the lanes, and of parked requests. NULL: none. */
 	const char *lane_topics[ING_LANES_], *tier_topics[ING_TIERS_];
 	unsigned pdf_timeout_ms;
@@ -140,9 +144,10 @@ struct ing_stages {
 	struct ing_visits *visits;
 	struct ing_pool *pool;
 	struct ing_deliver *deliver;
-	struct ing_grobid *grobid;   /* NULL: none is asked */
-	struct ing_lookup *lookup;   /* NULL: there is no database */
-	struct ing_journal *journal; /* NULL: none */
+	struct ing_grobid *grobid;       /* NULL: none is asked */
+	struct ing_lookup *lookup;       /* NULL: there is no database */
+	struct ing_journal *journal;     /* NULL: none */
+	const struct ing_orders *orders; /* NULL: nothing is ordered */
 	/* Called when a result is acknowledged. NULL: nobody wants it. */
 	void (*on_result)(void *ctx, enum ing_status status, const struct ing_result_facts *facts);
 	/* Called when a parked request is in its topic. NULL: nobody wants it. */
@@ -165,6 +170,12 @@ void ing_pipeline_free(struct ing_pipeline *p); /* NULL is fine; no job may be l
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m);
 void ing_pipeline_on_revoked(struct ing_pipeline *p, int32_t partition_index, uint32_t epoch);
 
+/* The orders have changed (stages.orders). */
+void ing_pipeline_on_orders(struct ing_pipeline *p);
+/* There is nothing left that could be finished soon: requests that wait for a host which is held, or for an order to
+ * end, are none. Looks at all of them. */
+bool ing_pipeline_is_drained(struct ing_pipeline *p);
+
 /* Drop what has not been admitted and let the rest finish (first SIGTERM; intake is stopped by the
  * caller). */
 void ing_pipeline_drain(struct ing_pipeline *p);
@@ -177,5 +188,12 @@ bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane);
 bool ing_pipeline_idle(const struct ing_pipeline *p);
 /* A stage is blocked (database, disk, broker): a short word, or NULL. */
 const char *ing_pipeline_blocked_by(const struct ing_pipeline *p);
+/* Why lanes are not read and no transfers started, as it was at the last look, 100 ms ago at most. */
+void ing_pipeline_flow(const struct ing_pipeline *p, struct ing_flow *ret);
+/* Where the request of this message is: {"known": false}, or with "state", "state_words", "lane", "age_ms",
+ * "urls_asked", "blocked_by" (or null), and "visits" that have not ended: {"url", "host", "for" (robots.txt,
+ * host, next try, transfer, worker), "since_ms", "before"}. A new reference. */
+struct json_t *ing_pipeline_explain(
+	const struct ing_pipeline *p, const char *topic, int32_t partition, int64_t offset);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats *ret);

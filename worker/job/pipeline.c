@@ -74,6 +74,7 @@ static struct ing_job_message *keep_message(
 	struct ing_job_message *kept = ing_alloc(sizeof(*kept) + m->value_bytes + key_bytes);
 	kept->first_seen_ms = parked->first_seen_ms;
 	kept->attempt = parked->attempt;
+	kept->parkings = (uint16_t)parked->parkings;
 	kept->replays = (uint16_t)parked->replays;    /* ING_PARKED_MAX_ATTEMPT at most */
 	kept->value_bytes = (uint32_t)m->value_bytes; /* ING_MAX_REQUEST_BYTES at most */
 	kept->key_bytes = (uint32_t)key_bytes;
@@ -102,6 +103,7 @@ static struct ing_job *new_job(struct ing_pipeline *p, const struct ing_message 
 	p->job_count++;
 	p->lane_jobs[job->lane]++;
 	p->stats.accepted++;
+	p->stats.accepted_by_lane[job->lane]++;
 	p->stats.by_state[ING_JOB_NEW]++;
 	return job;
 }
@@ -206,7 +208,9 @@ static void drop_waiting(struct ing_pipeline *p)
 		struct ing_job *next;
 		DL_FOREACH_SAFE (p->jobs[i], job, next) {
 			if (job->state == ING_JOB_LOOKING_UP || job->state == ING_JOB_WAITING ||
-				(job->state == ING_JOB_GATED && ing_job_waits_for_hold(job)))
+				(job->state == ING_JOB_GATED &&
+					(ing_job_waits_for_hold(job) ||
+						ing_job_is_ordered_to_wait(job))))
 				cancel_job(job, false);
 		}
 	}
@@ -376,7 +380,13 @@ void ing_pipeline_stats(const struct ing_pipeline *p, struct ing_pipeline_stats 
 {
 	const struct ing_deliver_load *load = ing_deliver_load(p->stages.deliver);
 	*ret = p->stats;
+	struct ing_flow flow;
+	ing_pipeline_flow(p, &flow);
+	ret->hold_ms = flow.hold != ING_FLOW_ORDER ? flow.hold_ms : 0;
+	for (int i = 0; i < ING_LANES_; i++)
+		ret->jobs_by_lane[i] = flow.lanes[i].jobs;
 	ret->jobs = p->job_count + load->results;
+	ret->held_by_orders = ing_visits_held_by_orders(p->stages.visits);
 	ret->publications = p->publications.begun_count;
 	ret->publications_held_back = p->publications.held_back_count;
 	ret->publication_bytes = p->publications.bytes;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "common/base/utf8.h"
 #include "common/record/cdx.h"
 #include "worker/deliver/answered.h"
@@ -17,8 +18,10 @@
 #include "worker/examine/pool.h"
 #include "worker/job/resource.h"
 #include "worker/job/result.h"
+#include "worker/job/result_visits.h"
 #include "worker/job/body_check.h"
 #include "worker/model/limits.h"
+#include "worker/model/mask.h"
 #include "worker/model/request_facts.h"
 #include "worker/rules/rule_stats.h"
 
@@ -33,8 +36,11 @@ static void on_delivered(void *ctx, const struct ing_delivery *delivery)
 	const struct ing_delivery_rule *rule = delivery->rules;
 	for (; rule != NULL && delivery->status == ING_STATUS_SUCCESS; rule = rule->next)
 		ing_rule_stats_add_document(p->conf.rule_stats, rule->name);
-	if (p->stages.on_result != NULL)
-		p->stages.on_result(p->stages.ctx, delivery->status, &delivery->facts);
+	if (p->stages.on_result == NULL)
+		return;
+	struct ing_result_facts facts = delivery->facts;
+	facts.took_ms = ing_now_ms() - delivery->accepted_ms;
+	p->stages.on_result(p->stages.ctx, delivery->status, &facts);
 }
 
 static void set_status(struct ing_work *w, enum ing_status status, const char *detail)
@@ -93,15 +99,15 @@ static void check_resources(struct ing_job *job)
 
 /* --- the delivery --- */
 
-static void add_side_message(
-	struct ing_job *job, enum ing_derived_kind kind, struct ing_delivery *delivery)
+static void add_side_message(struct ing_job *job, enum ing_derived_kind kind, json_t *source,
+	struct ing_delivery *delivery)
 {
 	const struct ing_work *w = job->work;
 	struct ing_output_message m = {.output = ing_derived_row(kind)->output,
 		.key = w->artifact.file.sha1hex,
 		.key_bytes = strlen(w->artifact.file.sha1hex)};
 	size_t room = ing_deliver_max_value_bytes(job->pipeline->stages.deliver, m.output);
-	m.value = ing_result_side_message(job, kind, room, &m.value_bytes);
+	m.value = ing_result_side_message(job, kind, source, room, &m.value_bytes);
 	if (m.value != NULL)
 		ing_delivery_add_message(delivery, &m);
 }
@@ -112,8 +118,10 @@ static void add_side_messages(struct ing_job *job, struct ing_delivery *delivery
 	struct ing_work *w = job->work;
 	if (!w->document_found)
 		ing_artifact_forget_document(&w->artifact);
-	for (int i = 0; i < ING_DERIVED_; i++)
-		add_side_message(job, (enum ing_derived_kind)i, delivery);
+	json_t *source = ing_result_source(w);
+	for (int i = 0; i < ING_DERIVED_ && source != NULL; i++)
+		add_side_message(job, (enum ing_derived_kind)i, source, delivery);
+	json_decref(source);
 }
 
 /* They are taken out of the artifact. */
@@ -158,10 +166,38 @@ static void add_result(struct ing_job *job, struct ing_delivery *delivery)
 	ing_delivery_add_message(delivery, &m);
 }
 
+static void add_visits(struct ing_job *job, struct ing_row_result *row)
+{
+	const struct ing_job_message *m = job->message;
+	struct timespec now = ing_wall_now();
+	struct ing_visits_origin origin = {
+		.partition = -1,
+		.took_ms = ing_now_ms() - job->accepted_ms,
+		.instance = job->pipeline->conf.instance,
+		.lane = (enum ing_lane)job->lane,
+		.attempt = m->attempt,
+		.parkings = m->parkings,
+		.first_seen_ms = m->first_seen_ms,
+	};
+	struct ing_source source;
+	origin.came_ms =
+		(int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - (int64_t)origin.took_ms;
+	if (ing_job_source(job, &source)) {
+		const char *lane = job->pipeline->lane_topics[job->lane];
+		bool parked = lane == NULL || strcmp(source.topic, lane) != 0;
+		origin.topic = parked ? source.topic : NULL;
+		origin.partition = source.partition;
+		origin.offset = source.offset;
+	}
+	row->visits = ing_result_visits(job->work, &origin, row);
+}
+
 static void add_rows(struct ing_job *job, struct ing_delivery *delivery)
 {
 	struct ing_rows rows = {0};
 	ing_result_rows(job, &rows);
+	if (rows.result.present && job->pipeline->conf.keep_visits)
+		add_visits(job, &rows.result);
 	ing_delivery_set_rows(delivery, &rows);
 }
 
@@ -209,6 +245,13 @@ static void set_facts(const struct ing_work *w, struct ing_delivery *delivery)
 		.document_bytes = w->document_found && w->status != ING_STATUS_RESULT_TOO_LARGE
 					  ? w->artifact.file.size_bytes
 					  : 0,
+		.key = ing_arena_strdup(&delivery->ar, w->request->key),
+		.url = ing_arena_strdup(
+			&delivery->ar, ing_mask_url(&delivery->ar, w->request->base_url)),
+		.last_url = ing_arena_strdup(
+			&delivery->ar, w->terminal != NULL ? w->terminal->url : NULL),
+		.message = ing_mask_text(&delivery->ar, w->error_message),
+		.lane = (enum ing_lane)w->job->lane,
 	};
 }
 

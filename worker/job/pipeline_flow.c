@@ -9,7 +9,8 @@
  * or broker is away. A lane goes on when a sixteenth is free again, so that it is not paused and
  * resumed with every request.
  *
- * Intake is also paused while a suspect (pipeline_suspects.c) waits to be alone, or is.
+ * Intake is also paused, and the gate held, by an operator's order (pipeline_orders.c), and intake
+ * while a suspect (pipeline_suspects.c) waits to be alone, or is.
  *
  * The gate is held while something is away, while messages wait to be parsed alone, while the examiners' pool is full, while too many
  * documents wait for GROBID, and while too many
@@ -18,6 +19,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/deliver/deliver.h"
+#include "worker/fleet/orders.h"
 #include "worker/grobid/grobid.h"
 #include "worker/examine/pool.h"
 #include "worker/job/pipeline_priv.h"
@@ -101,9 +103,8 @@ static size_t max_message_bytes(enum ing_lane lane)
 	return MAX_MESSAGE_BYTES + (lane == ING_LANE_PRIORITY ? MAX_MESSAGE_BYTES / 8 : 0);
 }
 
-/* -------------------------------------------------------------------------------------------- */
-
-bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
+/* Whether there is no room for a further request of this lane, and of what kind. */
+static enum ing_flow_pause find_fullness(const struct ing_pipeline *p, enum ing_lane lane)
 {
 	unsigned reserved[ING_LANES_];
 	unsigned shared = divide_places(&p->conf, reserved);
@@ -119,9 +120,53 @@ bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
 		max_bytes -= max_bytes / 16;
 	}
 	if (p->stages.lookup != NULL && ing_lookup_is_full(p->stages.lookup))
-		return true;
-	return p->message_bytes >= max_bytes ||
-	       (count_in_lane(p, lane) >= reserved[lane] && used >= shared);
+		return ING_PAUSE_LOOKUPS;
+	if (p->message_bytes >= max_bytes)
+		return ING_PAUSE_BYTES;
+	return count_in_lane(p, lane) >= reserved[lane] && used >= shared ? ING_PAUSE_FULL
+									  : ING_PAUSE_NONE;
+}
+
+static enum ing_flow_pause find_pause(const struct ing_pipeline *p, enum ing_lane lane)
+{
+	if (ing_orders_instance(p->stages.orders) != NULL)
+		return ING_PAUSE_ORDER;
+	if (p->blocked_by != NULL)
+		return ING_PAUSE_AWAY;
+	return ing_pipeline_waits_for_suspects(p) ? ING_PAUSE_SUSPECTS : find_fullness(p, lane);
+}
+
+/* Why it is not read, if it is not. */
+static enum ing_flow_pause say_pause(const struct ing_pipeline *p, enum ing_lane lane)
+{
+	if (ing_pipeline_leaves_lane(p, lane))
+		return ING_PAUSE_ORDER;
+	return p->paused[lane] ? find_pause(p, lane) : ING_PAUSE_NONE;
+}
+
+static enum ing_flow_hold find_hold(const struct ing_pipeline *p)
+{
+	const struct ing_order *order = ing_orders_instance(p->stages.orders);
+	if (order != NULL && order->action == ING_ACTION_PAUSE)
+		return ING_FLOW_ORDER;
+	if (p->blocked_by != NULL)
+		return ING_FLOW_AWAY;
+	if (p->suspects != NULL)
+		return ING_FLOW_SUSPECTS;
+	if (count_decided(p) > p->conf.max_unacked)
+		return ING_FLOW_UNACKED;
+	if (ing_pool_is_full(p->stages.pool))
+		return ING_FLOW_EXAMINERS;
+	if (p->stages.grobid != NULL && ing_grobid_is_full(p->stages.grobid))
+		return ING_FLOW_GROBID;
+	return count_side_bytes(p) > MAX_SIDE_BYTES ? ING_FLOW_TEXTS : ING_FLOW_OPEN;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane)
+{
+	return find_fullness(p, lane) != ING_PAUSE_NONE;
 }
 
 bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane)
@@ -131,12 +176,11 @@ bool ing_pipeline_takes(const struct ing_pipeline *p, enum ing_lane lane)
 
 void ing_pipeline_hold_gate(struct ing_pipeline *p)
 {
-	ing_visits_hold(p->stages.visits,
-		p->blocked_by != NULL || p->suspects != NULL ||
-			count_decided(p) > p->conf.max_unacked ||
-			ing_pool_is_full(p->stages.pool) ||
-			(p->stages.grobid != NULL && ing_grobid_is_full(p->stages.grobid)) ||
-			count_side_bytes(p) > MAX_SIDE_BYTES);
+	enum ing_flow_hold hold = find_hold(p);
+	if (hold != p->hold)
+		p->hold_since_ms = ing_now_ms();
+	p->hold = hold;
+	ing_visits_hold(p->stages.visits, hold != ING_FLOW_OPEN);
 }
 
 void ing_pipeline_balance(struct ing_pipeline *p)
@@ -148,11 +192,29 @@ void ing_pipeline_balance(struct ing_pipeline *p)
 		return;
 	for (int i = 0; i < ING_LANES_; i++) {
 		enum ing_lane lane = (enum ing_lane)i;
-		bool pause = blocked_by != NULL || ing_pipeline_waits_for_suspects(p) ||
-			     ing_pipeline_is_full(p, lane);
+		bool pause = find_pause(p, lane) != ING_PAUSE_NONE;
 		if (pause == p->paused[lane])
 			continue;
 		p->paused[lane] = pause;
 		ing_intake_pause(p->stages.intake, lane, pause);
 	}
+}
+
+void ing_pipeline_flow(const struct ing_pipeline *p, struct ing_flow *ret)
+{
+	*ret = (struct ing_flow){
+		.hold = p->hold,
+		.hold_ms = p->hold != ING_FLOW_OPEN ? ing_now_ms() - p->hold_since_ms : 0,
+		.away = p->blocked_by,
+		.unacked = count_decided(p),
+		.max_unacked = p->conf.max_unacked,
+		.max_waiting = p->conf.settings.max_waiting,
+		.draining = p->draining,
+	};
+	for (int i = 0; i < ING_LANES_; i++)
+		ret->lanes[i] = (struct ing_flow_lane){
+			.configured = p->conf.weights[i] > 0,
+			.jobs = count_in_lane(p, i),
+			.pause = say_pause(p, (enum ing_lane)i),
+		};
 }

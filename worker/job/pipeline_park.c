@@ -7,6 +7,9 @@
  * repeating soon. In the first case usually before there is a job, else instead of a result: what
  * was fetched is in the index, and the request begins anew when it comes back.
  *
+ * An operator's order parks what is not to be in memory: new requests of a host that is drained, and those of a lane
+ * that is not read which come back from a tier.
+ *
  * What surprises: in the shortest tier a request waits for half of the time that it is expected to
  * wait, so that it is back before its host has nothing to do; its position in the queue is then
  * judged again. In the others all wait equally long, and what is due is always in front.
@@ -21,6 +24,7 @@
 #include "common/base/clock.h"
 #include "common/net/url.h"
 #include "worker/deliver/deliver.h"
+#include "worker/fleet/orders.h"
 #include "worker/intake/lane_names.h"
 #include "worker/job/publication_request.h"
 
@@ -29,6 +33,8 @@
 /* What is due so soon is taken as due. */
 #define EARLY_MS 1000
 #define MAX_TEXT 400
+/* Of what an order parks, or could not be asked for because of one: nobody knows when it will be taken back. */
+#define ORDER_WAIT_MS ((uint64_t)10 * 60 * 1000)
 
 static int64_t wall_ms(void)
 {
@@ -74,7 +80,16 @@ static uint64_t wait_for_turn(const struct ing_pipeline *p, const char *host, in
 	struct ing_gate_outlook outlook;
 	ing_visits_look_ahead(p->stages.visits, host, &outlook);
 	uint64_t ahead = ing_shares_ahead(p->shares, host, from_tier, ing_now_ms());
-	return outlook.hold_ms + ahead * ing_shares_pace_ms(p->shares, host, outlook.pace_ms);
+	uint64_t order_ms = ing_orders_host(p->stages.orders, host) != NULL ? ORDER_WAIT_MS : 0;
+	return ING_MAX(outlook.hold_ms, order_ms) +
+	       ahead * ing_shares_pace_ms(p->shares, host, outlook.pace_ms);
+}
+
+/* A request of this host, taken then, is not to be in memory. */
+static bool is_sent_away(const struct ing_pipeline *p, const char *host, uint64_t accepted_ms)
+{
+	const struct ing_order *order = ing_orders_host(p->stages.orders, host);
+	return order != NULL && order->action == ING_ACTION_DRAIN && accepted_ms >= order->since_ms;
 }
 
 /* Returns the tier for a wait, or -1. */
@@ -98,13 +113,13 @@ static int choose_rest(const struct ing_pipeline *p, int64_t rest_ms, uint64_t *
 
 /* --- the delivery --- */
 
-enum reason { FOR_SHARE, FOR_HOST, FOR_RETRY };
+enum reason { FOR_SHARE, FOR_HOST, FOR_RETRY, FOR_ORDER };
 
 struct parking {
 	enum reason reason;
 	enum ing_tier tier;
 	uint64_t delay_ms;
-	unsigned attempt, replays;
+	unsigned attempt, replays, parkings; /* parkings: before this one */
 	int64_t first_seen_ms;
 	const char *host;
 	enum ing_lane lane;
@@ -118,6 +133,7 @@ static void add_message(const struct ing_pipeline *p, const struct parking *park
 	const struct ing_parked parked = {
 		.attempt = ING_MIN(park->attempt, ING_PARKED_MAX_ATTEMPT),
 		.replays = park->replays,
+		.parkings = ING_MIN(park->parkings + 1, ING_PARKED_MAX_ATTEMPT),
 		.not_before_ms = wall_ms() + (int64_t)park->delay_ms,
 		.first_seen_ms = park->first_seen_ms,
 		.host = park->host,
@@ -142,6 +158,7 @@ static void count(struct ing_pipeline *p, const struct parking *park)
 	p->stats.parked_share += park->reason == FOR_SHARE;
 	p->stats.parked_held += park->reason == FOR_HOST;
 	p->stats.parked_retry += park->reason == FOR_RETRY;
+	p->stats.parked_order += park->reason == FOR_ORDER;
 }
 
 /* --- jobs --- */
@@ -163,7 +180,8 @@ static bool may_be_parked_for(const struct ing_job *job, const char *host)
 {
 	const struct ing_pipeline *p = job->pipeline;
 	uint64_t delay_ms;
-	return !is_too_old(p, job->message->first_seen_ms) &&
+	return (ing_orders_host(p->stages.orders, host) != NULL ||
+		       !is_too_old(p, job->message->first_seen_ms)) &&
 	       choose_tier(p, wait_for_turn(p, host, -1), &delay_ms) >= 0;
 }
 
@@ -205,10 +223,12 @@ static bool plan(struct ing_job *job, struct parking *park)
 	const struct ing_work *w = job->work;
 	uint64_t retry_ms = (uint64_t)w->retry_after_s * 1000;
 	uint64_t wait_ms;
+	bool is_ordered = false; /* for as long as it takes */
 	park->attempt = job->message->attempt;
 	if (w->crowded != NULL) {
 		wait_ms = wait_for_turn(p, park->host, -1);
-		park->reason = FOR_SHARE;
+		is_ordered = ing_orders_host(p->stages.orders, park->host) != NULL;
+		park->reason = is_ordered ? FOR_ORDER : FOR_SHARE;
 	} else if (is_urgent(park->lane)) {
 		return false;
 	} else if (w->status == ING_STATUS_HOST_BACKOFF) {
@@ -224,14 +244,13 @@ static bool plan(struct ing_job *job, struct parking *park)
 		wait_ms = ING_MAX((uint64_t)ing_status_retry_after_s(w->status) * 1000, retry_ms);
 		park->reason = FOR_RETRY;
 	}
-	if (park->reason != FOR_SHARE && p->conf.longest_park_ms > 0 &&
-		wait_ms > p->conf.longest_park_ms)
+	if (w->crowded == NULL && p->conf.longest_park_ms > 0 && wait_ms > p->conf.longest_park_ms)
 		return false;
 	int tier = choose_tier(p, wait_ms, &park->delay_ms);
 	if (tier < 0)
 		return false;
 	park->tier = (enum ing_tier)tier;
-	if (!is_too_old(p, park->first_seen_ms))
+	if (is_ordered || !is_too_old(p, park->first_seen_ms))
 		return true;
 	say_too_old(job);
 	return false;
@@ -259,6 +278,20 @@ void ing_pipeline_done_parking(struct ing_pipeline *p)
 		free(p->tier_topics[i]);
 }
 
+/* A new message whose request is not to be in memory. */
+static bool is_ordered_away(const struct ing_pipeline *p, const struct ing_message *m,
+	const char *start, const char *host, bool is_parked)
+{
+	char of_start[ING_URL_HOST_BYTES];
+	uint64_t now_ms = ing_now_ms();
+	if (ing_orders_count(p->stages.orders) == 0)
+		return false;
+	if (is_parked && ing_orders_lane(p->stages.orders, m->lane) != NULL)
+		return true;
+	return is_sent_away(p, host, now_ms) || (ing_url_host(start, of_start, sizeof(of_start)) &&
+							is_sent_away(p, of_start, now_ms));
+}
+
 void ing_pipeline_receive(struct ing_pipeline *p, const struct ing_message *m, const char *start,
 	struct ing_arrival *ret)
 {
@@ -269,6 +302,9 @@ void ing_pipeline_receive(struct ing_pipeline *p, const struct ing_message *m, c
 	ing_parked_parse(m->headers, m->header_count, parked);
 	if (parked->first_seen_ms == 0 || parked->first_seen_ms > now_ms)
 		parked->first_seen_ms = now_ms;
+	if (from_tier >= 0 && m->timestamp_ms > 0)
+		ing_histogram_add(p->stats.parked_us, ING_METRIC_DURATION,
+			(uint64_t)ING_MAX(now_ms - m->timestamp_ms, (int64_t)0) * 1000);
 	if (from_tier >= 0 && parked->host != NULL)
 		ing_shares_unpark(p->shares, parked->host, (enum ing_tier)from_tier, ing_now_ms());
 	if (start == NULL)
@@ -282,12 +318,18 @@ void ing_pipeline_receive(struct ing_pipeline *p, const struct ing_message *m, c
 		 !ing_visits_host(p->stages.visits, start, ret->host, sizeof(ret->host)) ||
 		 is_resolver(p, ret->host))
 		ret->host[0] = '\0';
+	bool is_order = is_ordered_away(p, m, start, ret->host, from_tier >= 0);
 	if (parked->not_before_ms > now_ms + EARLY_MS)
 		ret->tier = choose_rest(p, parked->not_before_ms - now_ms, &ret->delay_ms);
+	else if (is_order)
+		ret->tier = choose_tier(p,
+			ING_MAX(ORDER_WAIT_MS, wait_for_turn(p, ret->host, from_tier)),
+			&ret->delay_ms);
 	else if (ret->host[0] != '\0' && ing_shares_full(p->shares, ret->host, is_urgent(m->lane)))
 		ret->tier = choose_tier(p, wait_for_turn(p, ret->host, from_tier), &ret->delay_ms);
-	ret->for_share = ret->tier >= 0 && parked->not_before_ms <= now_ms + EARLY_MS;
-	if (ret->tier < 0 || !is_too_old(p, parked->first_seen_ms))
+	ret->for_order = ret->tier >= 0 && is_order;
+	ret->for_share = ret->tier >= 0 && !is_order && parked->not_before_ms <= now_ms + EARLY_MS;
+	if (ret->tier < 0 || is_order || !is_too_old(p, parked->first_seen_ms))
 		return;
 	ret->tier = -1;
 	ret->too_old = true;
@@ -302,11 +344,14 @@ void ing_pipeline_park_message(struct ing_pipeline *p, const struct ing_message 
 	if (host[0] == '\0' && ing_visits_host(p->stages.visits, start, passed, sizeof(passed)))
 		host = passed;
 	const struct parking park = {
-		.reason = arrival->for_share ? FOR_SHARE : FOR_HOST,
+		.reason = arrival->for_order   ? FOR_ORDER
+			  : arrival->for_share ? FOR_SHARE
+					       : FOR_HOST,
 		.tier = (enum ing_tier)arrival->tier,
 		.delay_ms = arrival->delay_ms,
 		.attempt = arrival->parked.attempt,
 		.replays = arrival->parked.replays,
+		.parkings = arrival->parked.parkings,
 		.first_seen_ms = arrival->parked.first_seen_ms,
 		.host = host,
 		.lane = m->lane,
@@ -347,7 +392,8 @@ bool ing_job_take_share(struct ing_job *job, const char *url)
 	if (job->reserved || is_resolver(p, host))
 		return true;
 	bool urgent = is_urgent((enum ing_lane)job->lane);
-	if (ing_shares_full(p->shares, host, urgent) && may_be_parked_for(job, host)) {
+	if ((ing_shares_full(p->shares, host, urgent) || is_sent_away(p, host, job->accepted_ms)) &&
+		may_be_parked_for(job, host)) {
 		if (job->work == NULL) /* the tables were asked first */
 			ing_job_start_work(job);
 		job->work->crowded = ing_arena_strdup(&job->work->ar, host);
@@ -368,6 +414,11 @@ void ing_job_end_crowded(struct ing_job *job)
 	const char *host = host_of_job(job, room);
 	if (job->work->crowded == NULL)
 		job->work->crowded = ing_arena_strdup(&job->work->ar, host);
+	if (is_sent_away(job->pipeline, host, job->accepted_ms)) {
+		ing_job_end(
+			job, ING_STATUS_HOST_BACKOFF, "an operator has ordered to drain its host");
+		return;
+	}
 	bool counts_itself = job->share != NULL && strcmp(ing_share_host(job->share), host) == 0;
 	snprintf(text, sizeof(text), "%" PRIu64 " requests of this host are before it",
 		ing_shares_ahead(job->pipeline->shares, host, -1, ing_now_ms()) - counts_itself);
@@ -383,6 +434,7 @@ struct ing_delivery *ing_job_make_parked(struct ing_job *job)
 		return NULL;
 	struct parking park = {.lane = (enum ing_lane)job->lane,
 		.replays = m->replays,
+		.parkings = m->parkings,
 		.first_seen_ms = m->first_seen_ms};
 	park.host = host_of_job(job, room);
 	if (!plan(job, &park))

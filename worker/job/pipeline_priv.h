@@ -3,7 +3,7 @@
  * pipeline_priv.h - the pipeline's insides, shared by its files: pipeline.c (states, birth and
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
  * pipeline_existing.c (what the tables may answer), pipeline_exams.c (what they bring is
- * examined), pipeline_hops.c (and leads on), pipeline_publication.c and pipeline_publications.c (publications), pipeline_resources.c (what shows a page that was found), pipeline_derive.c
+ * examined), pipeline_hops.c (and leads on), pipeline_publication.c and pipeline_publications.c (publications), pipeline_resources.c (what shows a page that was found), pipeline_orders.c (what operators have ordered), pipeline_derive.c
  * (what GROBID makes of the document), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
  * wait in a topic, not in memory). Thread: loop only.
  */
@@ -20,7 +20,8 @@ struct ing_job_message {
 	int64_t first_seen_ms; /* since 1970 */
 	unsigned attempt;      /* tries before this one */
 	uint32_t value_bytes, key_bytes;
-	uint16_t replays; /* of a dead letter that it was */
+	uint16_t replays;  /* of a dead letter that it was */
+	uint16_t parkings; /* before it came this time */
 	bool has_key;
 	char data[]; /* value, then key */
 };
@@ -38,6 +39,7 @@ struct ing_pipeline {
 	struct ing_work *examining; /* list: those with examinations under way */
 	struct ing_publications publications;
 	struct ing_job_resources *resources; /* list: of pages whose sub-resources are visited */
+	uint64_t resources_checked_ms;
 	size_t resource_bytes; /* what such jobs keep, of which derived_bytes knows nothing */
 	unsigned job_count, lane_jobs[ING_LANES_];
 	size_t derived_bytes, message_bytes;
@@ -45,6 +47,8 @@ struct ing_pipeline {
 	bool paused[ING_LANES_]; /* intake */
 	const char *blocked_by;
 	uint64_t blocked_since_ms;
+	enum ing_flow_hold hold; /* of the gate */
+	uint64_t hold_since_ms;
 	bool blocked_logged;
 	struct ing_held_message *suspects; /* list: messages that are to be parsed alone */
 	bool alone_at_work;                /* a suspect has been admitted */
@@ -71,6 +75,22 @@ void ing_pipeline_balance(struct ing_pipeline *p);
 void ing_pipeline_hold_gate(struct ing_pipeline *p);
 /* There is no room for a further request of this lane. */
 bool ing_pipeline_is_full(const struct ing_pipeline *p, enum ing_lane lane);
+
+/* The message that it came by. False: its assignment is over. */
+static inline bool ing_job_source(const struct ing_job *job, struct ing_source *ret)
+{
+	return ing_intake_source(job->pipeline->stages.intake, job->token, ret);
+}
+
+/* pipeline_orders.c: what operators have told the worker to leave undone */
+/* The instance or the lane is paused: nothing of it starts, and no time passes for it. */
+bool ing_pipeline_is_paused(const struct ing_pipeline *p, enum ing_lane lane);
+/* No message of the lane is to be taken. */
+bool ing_pipeline_leaves_lane(const struct ing_pipeline *p, enum ing_lane lane);
+/* Time does not count against the job: it is paused, or waits for an order to end. */
+bool ing_job_is_ordered_to_wait(struct ing_job *job);
+/* For struct ing_visit_user of any visit of a job. */
+uint64_t ing_job_accepted_ms(const struct ing_visit *v);
 
 /* pipeline_suspects.c: what has been in flight when a process died */
 /* The stage that the job is in, for the crash journal. */
@@ -119,6 +139,7 @@ bool ing_job_owes(struct ing_job *job);
 /* Of any of the chain's. */
 bool ing_job_has_lost_answer(struct ing_job *job);
 bool ing_job_waits_for_hold(struct ing_job *job);
+bool ing_job_waits_for_order(struct ing_job *job);
 /* Of all of them. */
 bool ing_job_is_idle(struct ing_job *job);
 
@@ -185,7 +206,8 @@ struct ing_arrival {
 	struct ing_parked parked; /* its headers; first_seen_ms is set */
 	int tier;                 /* it is to be parked in this one; -1: it may wait here */
 	uint64_t delay_ms;        /* for so long */
-	bool for_share;           /* that is why; else it is not due yet */
+	bool for_share;           /* that is why, or */
+	bool for_order;           /* this is; else it is not due yet */
 	bool too_old;             /* it should be parked, and is too old for that */
 	bool came_back;           /* from a tier, for host */
 	char host[ING_PARKED_VALUE_BYTES]; /* that it counts for; "": none */

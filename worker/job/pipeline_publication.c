@@ -338,8 +338,8 @@ static void say_browsers(const struct ing_stages *s, json_t *resources)
 /* -------------------------------------------------------------------------------------------- */
 
 #define USER                                                                                       \
-	.source = ing_job_visit_source, .url = get_url, .admitted = on_admitted,                   \
-	.changed = ing_job_on_visit_changed, .may_wait = may_wait,                                 \
+	.source = ing_job_visit_source, .accepted_ms = ing_job_accepted_ms, .url = get_url,        \
+	.admitted = on_admitted, .changed = ing_job_on_visit_changed, .may_wait = may_wait,        \
 	.asked_before = was_asked_before, .no_descriptor = ing_job_on_no_descriptor,               \
 	.done = on_done, .settled = ing_job_on_visit_settled
 

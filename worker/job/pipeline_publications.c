@@ -110,14 +110,28 @@ static bool is_crowded(const struct ing_pipeline *p)
 	return crowded;
 }
 
-/* While the worker itself cannot go on nobody's time passes. */
+/* While the worker itself cannot go on nobody's time passes, nor that of a request which an operator's order keeps
+ * waiting. */
 static void stop_clocks(struct ing_pipeline *p, uint64_t passed_ms)
 {
 	struct ing_job_publication *pub;
 	DL_FOREACH2(p->publications.begun, pub, later)
 	{
+		if (p->blocked_by == NULL && !ing_job_is_ordered_to_wait(pub->job))
+			continue;
 		pub->began_ms += passed_ms;
 		pub->end_ms += passed_ms;
+	}
+}
+
+/* Not the first to begin is the first to end: clocks may have stood still. */
+static void end_late(struct ing_pipeline *p, uint64_t now_ms)
+{
+	struct ing_job_publication *pub, *later;
+	DL_FOREACH_SAFE2(p->publications.begun, pub, later, later)
+	{
+		if (now_ms >= pub->end_ms)
+			ing_job_end_publication(pub->job);
 	}
 }
 
@@ -236,12 +250,10 @@ void ing_job_free_publication(struct ing_job *job)
 void ing_pipeline_check_publications(struct ing_pipeline *p, uint64_t now_ms)
 {
 	struct ing_publications *all = &p->publications;
-	if (p->blocked_by != NULL && all->checked_ms > 0)
+	if (all->checked_ms > 0)
 		stop_clocks(p, now_ms - all->checked_ms);
 	all->checked_ms = now_ms;
-	/* The time is the same for all, so the first to begin are the first to end. */
-	while (all->begun != NULL && now_ms >= all->begun->end_ms)
-		ing_job_end_publication(all->begun->job);
+	end_late(p, now_ms);
 	check_begun(p);
 	check_queued(p);
 	all->is_crowded = is_crowded(p);

@@ -259,6 +259,7 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 
 static const struct ing_visit_user resource_user = {
 	.source = ing_job_visit_source,
+	.accepted_ms = ing_job_accepted_ms,
 	.url = get_url,
 	.admitted = on_admitted,
 	.changed = ing_job_on_visit_changed,
@@ -430,7 +431,15 @@ unsigned ing_job_settle_resources(struct ing_job *job)
 
 void ing_pipeline_check_resources(struct ing_pipeline *p, uint64_t now_ms)
 {
-	/* The time is the same for all, so the first to begin are the first to end. */
-	while (p->resources != NULL && now_ms >= p->resources->end_ms)
-		ing_job_end(p->resources->job, ING_STATUS_SUCCESS, NULL);
+	struct ing_job_resources *rs, *later;
+	uint64_t passed_ms = p->resources_checked_ms > 0 ? now_ms - p->resources_checked_ms : 0;
+	p->resources_checked_ms = now_ms;
+	DL_FOREACH_SAFE2(p->resources, rs, later, later)
+	{
+		/* A host that is paused only keeps its own resources from the page. */
+		if (ing_pipeline_is_paused(p, (enum ing_lane)rs->job->lane))
+			rs->end_ms += passed_ms;
+		else if (now_ms >= rs->end_ms)
+			ing_job_end(rs->job, ING_STATUS_SUCCESS, NULL);
+	}
 }

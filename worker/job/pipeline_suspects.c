@@ -26,11 +26,6 @@ struct ing_held_message {
 	struct ing_arena ar;
 };
 
-static bool get_source(const struct ing_job *job, struct ing_source *ret)
-{
-	return ing_intake_source(job->pipeline->stages.intake, job->token, ret);
-}
-
 static enum ing_journal_stage stage_of(struct ing_job *job)
 {
 	switch ((enum ing_job_state)job->state) {
@@ -84,9 +79,14 @@ static void send_to_dead_letters(
 	const char *stage = ing_journal_stage_name(s->stage);
 	struct ing_delivery *letter = ing_dead_letter_poison(
 		m, s->deaths, stage, ing_deliver_max_value_bytes(deliver, ING_OUTPUT_DEAD));
-	ing_log(ING_LOG_ERROR,
-		"%s [%d] offset %lld: the worker has died %u times with it, in stage %s: dead letter",
-		m->topic, m->partition, (long long)m->token.offset, s->deaths, stage);
+	const struct ing_log_field fields[] = {
+		ING_LOG_FIELD_TEXT("topic", m->topic),
+		ING_LOG_FIELD_NUMBER("partition", m->partition),
+		ING_LOG_FIELD_NUMBER("offset", m->token.offset),
+		ING_LOG_FIELD_TEXT("stage", stage),
+	};
+	ing_log_fields(ING_LOG_ERROR, fields, ING_ARRAY_LEN(fields),
+		"the worker has died %u times with this request: dead letter", s->deaths);
 	ing_deliver_put(deliver, &letter);
 }
 
@@ -97,7 +97,7 @@ void ing_job_enter_stage(struct ing_job *job, enum ing_journal_stage stage)
 	struct ing_journal *journal = job->pipeline->stages.journal;
 	struct ing_journal_mark *mark = &job->work->mark;
 	struct ing_source source = {0};
-	if (journal != NULL && (mark->record != 0 || get_source(job, &source)))
+	if (journal != NULL && (mark->record != 0 || ing_job_source(job, &source)))
 		ing_journal_enter(journal, mark, &source, stage);
 }
 
@@ -116,7 +116,7 @@ void ing_job_acquit(struct ing_job *job)
 {
 	struct ing_journal *journal = job->pipeline->stages.journal;
 	struct ing_source source;
-	if (journal != NULL && get_source(job, &source))
+	if (journal != NULL && ing_job_source(job, &source))
 		ing_journal_acquit(journal, &source);
 }
 

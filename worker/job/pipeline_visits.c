@@ -113,6 +113,7 @@ static void on_done(struct ing_visit *v, const struct ing_visit_outcome *o)
 
 static const struct ing_visit_user hop_user = {
 	.source = ing_job_visit_source,
+	.accepted_ms = ing_job_accepted_ms,
 	.url = get_url,
 	.admitted = on_admitted,
 	.changed = ing_job_on_visit_changed,
@@ -173,8 +174,7 @@ void ing_job_on_no_descriptor(struct ing_visit *v)
 bool ing_job_visit_source(const struct ing_visit *v, struct ing_source *ret)
 {
 	const struct ing_job *job = job_of(v);
-	const struct ing_stages *s = &job->pipeline->stages;
-	return s->journal != NULL && ing_intake_source(s->intake, job->token, ret);
+	return job->pipeline->stages.journal != NULL && ing_job_source(job, ret);
 }
 
 void ing_job_add_visit(
@@ -251,6 +251,11 @@ bool ing_job_has_lost_answer(struct ing_job *job)
 bool ing_job_waits_for_hold(struct ing_job *job)
 {
 	return any_visit(job, ing_visit_waits_for_hold);
+}
+
+bool ing_job_waits_for_order(struct ing_job *job)
+{
+	return any_visit(job, ing_visit_waits_for_order);
 }
 
 bool ing_job_is_idle(struct ing_job *job)

@@ -37,7 +37,7 @@ struct ing_resource {
 
 struct ing_job_resources {
 	struct ing_job *job;
-	struct ing_job_resources *earlier, *later; /* of the pipeline, by their end_ms */
+	struct ing_job_resources *earlier, *later; /* of the pipeline */
 	struct ing_resource *first;
 	unsigned count;
 	unsigned open;     /* not OVER */

@@ -144,18 +144,6 @@ static char *dump_into(struct ing_arena *ar, json_t *o)
 	return copy;
 }
 
-static const char *masked_text(struct ing_arena *ar, const char *text)
-{
-	if (text == NULL)
-		return NULL;
-	json_t *value = ing_json_text(text);
-	json_t *masked = ing_mask_json(value);
-	const char *copy = ing_arena_strdup(ar, json_string_value(masked));
-	json_decref(value);
-	json_decref(masked);
-	return copy;
-}
-
 static const char *host_of(struct ing_arena *ar, const char *terminal, const char *base)
 {
 	char host[ING_URL_HOST_BYTES] = "";
@@ -189,10 +177,10 @@ static void fill_result_row(struct ing_work *w, struct ing_rows *rows)
 		.terminal_dt = answered ? end->capture.datetime : NULL,
 		.terminal_sha1hex = w->document_found ? w->artifact.file.sha1hex : NULL,
 		.terminal_status_code = answered ? end->capture.http_status : 0,
-		.error_message = masked_text(&w->ar, w->error_message),
+		.error_message = ing_mask_text(&w->ar, w->error_message),
 		.retry_after_s = ing_status_retry_after_s(w->status),
 		.host = host_of(&w->ar, end != NULL ? end->url : NULL, w->request->base_url),
-		.document = document_of(&w->ar, w->request),
+		.document = rows->answers,
 	};
 }
 
@@ -223,17 +211,20 @@ static void fill_cdx_rows(struct ing_work *w, struct ing_rows *ret)
 
 /* -------------------------------------------------------------------------------------------- */
 
-char *ing_result_side_message(
-	struct ing_job *job, enum ing_derived_kind kind, size_t max_bytes, size_t *ret_bytes)
+json_t *ing_result_source(const struct ing_work *w)
 {
-	struct ing_work *w = job->work;
 	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
 	if (!w->document_found || facts == NULL || facts->message == NULL)
 		return NULL;
-	json_t *source = ing_capture_cdx_json(&w->terminal->capture);
-	char *message = facts->message(&w->artifact, kind, source, max_bytes, ret_bytes);
-	json_decref(source);
-	return message;
+	return ing_capture_cdx_json(&w->terminal->capture);
+}
+
+char *ing_result_side_message(struct ing_job *job, enum ing_derived_kind kind, json_t *source,
+	size_t max_bytes, size_t *ret_bytes)
+{
+	struct ing_work *w = job->work;
+	const struct ing_artifact_facts *facts = ing_artifact_type(w->request->type)->facts;
+	return facts->message(&w->artifact, kind, source, max_bytes, ret_bytes);
 }
 
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
@@ -254,6 +245,7 @@ char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 {
 	struct ing_work *w = job->work;
+	ret->answers = document_of(&w->ar, w->request);
 	ing_request_row(w->request, &w->ar, &ret->request);
 	if (w->existing != NULL)
 		return;

@@ -15,10 +15,13 @@
  * result-too-large and the result the shortest one (result_short.h). */
 char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
 
-/* The message with what was derived of the document (struct ing_artifact_facts). Returns NULL when
- * there is none or it would be larger than max_bytes. */
-char *ing_result_side_message(
-	struct ing_job *job, enum ing_derived_kind kind, size_t max_bytes, size_t *ret_bytes);
+/* The document's CDX fields, for its side messages; a new reference. NULL: there is no document that could
+ * have such messages. */
+json_t *ing_result_source(const struct ing_work *w);
+/* The message with what was derived of the document (struct ing_artifact_facts). source: borrowed, not
+ * NULL. Returns NULL when there is none or it would be larger than max_bytes. */
+char *ing_result_side_message(struct ing_job *job, enum ing_derived_kind kind, json_t *source,
+	size_t max_bytes, size_t *ret_bytes);
 
 /* `webpage` of the result, whole, a new reference; NULL: it has none. */
 json_t *ing_result_webpage(const struct ing_work *w);

@@ -12,4 +12,5 @@ enum ing_job_state {
 	ING_JOB_STATES_
 };
 
-const char *ing_job_state_label(enum ing_job_state state); /* for metrics; static */
+const char *ing_job_state_label(enum ing_job_state state);   /* for metrics; static */
+const char *ing_job_state_meaning(enum ing_job_state state); /* for people; static */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * lane.h - how urgent a request is: the topic it came by. Within a host a higher lane goes first;
- * among hosts lanes share by weight, and the highest has slots of its own. Plain data.
+ * among hosts lanes share by weight, and the highest has slots of its own. Plain data and its names; any thread.
  */
 #pragma once
 
@@ -12,3 +12,5 @@ enum ing_lane { /* highest first */
 	ING_LANE_BULK,
 	ING_LANES_
 };
+
+const char *ing_lane_name(enum ing_lane lane); /* "bulk"; static */

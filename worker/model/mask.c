@@ -78,6 +78,18 @@ const char *ing_mask_url(struct ing_arena *ar, const char *s)
 	return copy;
 }
 
+const char *ing_mask_text(struct ing_arena *ar, const char *text)
+{
+	if (text == NULL)
+		return NULL;
+	json_t *value = ing_json_text(text);
+	json_t *masked = mask_string(value);
+	const char *copy = ing_arena_strdup(ar, json_string_value(masked));
+	json_decref(value);
+	json_decref(masked);
+	return copy;
+}
+
 json_t *ing_mask_json(const json_t *v)
 {
 	if (json_is_string(v))

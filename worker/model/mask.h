@@ -11,6 +11,9 @@ struct ing_arena;
  * copy in the arena. NULL gives NULL. */
 const char *ing_mask_url(struct ing_arena *ar, const char *s);
 
+/* Mask all URLs in a text. Returns a copy in the arena, as UTF-8; NULL gives NULL. */
+const char *ing_mask_text(struct ing_arena *ar, const char *text);
+
 /* Mask all URLs in the strings and the keys of a JSON value. If two keys of an object become the
  * same, the later member is kept. Recurses as deep as the value is nested. Returns a new reference;
  * NULL gives NULL. */

@@ -11,31 +11,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "worker/model/status.h"
 #include "worker/model/job_state.h"
+#include "worker/model/lane.h"
+#include "worker/model/status.h"
+#include "worker/model/tier.h"
 
 struct ing_buf;
-
-/* Of a turn's CPU time: bucket i has the turns of less than 2^i us that are in no earlier one; the
- * last has all turns of over four seconds. */
-#define ING_TURN_BUCKETS 24
 
 /* Closed sets of labels, and how many values each has. */
 enum ing_metric_set {
 	ING_METRIC_SINGLE,    /* no set: one number */
 	ING_METRIC_STATUS,    /* status="SLUG" of enum ing_status */
 	ING_METRIC_JOB_STATE, /* state="LABEL" of enum ing_job_state */
-	ING_METRIC_TURN_TIME, /* le="SECONDS" of a bucket */
+	ING_METRIC_LANE,      /* lane="NAME" of enum ing_lane */
+	ING_METRIC_TIER,      /* tier="NAME" of enum ing_tier */
+	/* le="BOUND" of a histogram's buckets, the last of which has no bound. */
+	ING_METRIC_TURN_TIME, /* CPU time of a turn in us, by powers of two up to 4 s */
+	ING_METRIC_DURATION,  /* us, from a millisecond to a day */
+	ING_METRIC_SIZE,      /* bytes, from 1 KiB to 256 MiB */
 };
 #define ING_METRIC_COUNT_STATUS ING_STATUS_COUNT_
 #define ING_METRIC_COUNT_JOB_STATE ING_JOB_STATES_
-#define ING_METRIC_COUNT_TURN_TIME ING_TURN_BUCKETS
+#define ING_METRIC_COUNT_LANE ING_LANES_
+#define ING_METRIC_COUNT_TIER ING_TIERS_
+#define ING_METRIC_COUNT_TURN_TIME 24
+#define ING_METRIC_COUNT_DURATION 21
+#define ING_METRIC_COUNT_SIZE 11
 
 /* struct ing_pipeline_stats, ing_fetch_stats and so on: a member for each row. */
 #define ROOM(room, files) struct ing_##room##_stats {
 #define METRIC(room, member, kind, unit, line, name, label, help) uint64_t member;
 #define METRIC_SET(room, member, kind, unit, set, line, name, help)                                \
 	uint64_t member[ING_METRIC_COUNT_##set];
+/* The buckets, not cumulative, and behind them the sum of what was added. */
+#define METRIC_HISTOGRAM(room, member, unit, bounds, line, name, label, help)                      \
+	uint64_t member[ING_METRIC_COUNT_##bounds + 1];
 /* clang-format off */
 #define ROOM_END(room) };
 /* clang-format on */
@@ -67,31 +77,52 @@ struct ing_metric {
 	enum ing_metric_room room;
 	const char *source; /* "room.member" */
 	size_t offset;      /* of the member in struct ing_metrics */
-	unsigned count;     /* of values; 1 without a set */
+	unsigned count;     /* of values; 1 without a set; of a histogram its buckets */
 	enum ing_metric_kind kind;
 	enum ing_metric_unit unit; /* of the member; the name has the base unit */
 	enum ing_metric_set set;
 	const char *line; /* path in the exit line; NULL: not in it */
 	bool line_in_seconds;
 	const char *name;
-	const char *label; /* key="value", fixed; "" without, and with a set */
+	const char *label; /* key="value", fixed; "" without one */
 	const char *help;
 };
 
 /* The rows, in the order of metrics.def; NULL when there is no i-th. */
 const struct ing_metric *ing_metric(size_t i);
 
-/* The values of a row, m->count of them; borrowed from *from. Buckets of a histogram are not
- * cumulative. */
+/* Count a value in a histogram, a member of a struct above, whose bounds are these. */
+void ing_histogram_add(uint64_t *histogram, enum ing_metric_set bounds, uint64_t value);
+/* The same on another thread than the one that reads them: beside the struct, with as many members. */
+void ing_histogram_add_shared(
+	_Atomic uint64_t *histogram, enum ing_metric_set bounds, uint64_t value);
+/* The largest value that the i-th bucket can have, which is not the last. */
+uint64_t ing_histogram_bound(enum ing_metric_set bounds, unsigned i);
+void ing_histogram_read_shared(
+	uint64_t *ret, const _Atomic uint64_t *histogram, enum ing_metric_set bounds);
+
+/* The values of a row, m->count of them, and behind them the sum of a histogram; borrowed from
+ * *from. Buckets of a histogram are not cumulative. */
 const uint64_t *ing_metric_values(const struct ing_metric *m, const struct ing_metrics *from);
 /* A value in the base unit (bytes, seconds). */
 double ing_metric_in_base_unit(const struct ing_metric *m, uint64_t value);
-/* The i-th value of a set of names (status, state); static. */
+/* The i-th value of a set of names (status, state, lane, tier); static. */
 const char *ing_metric_slug(const struct ing_metric *m, unsigned i);
-/* The label of the i-th value as OpenMetrics has it, key="value", appended to out; nothing when the
- * row has none. No value of a closed set needs escaping. A histogram's bound is the largest value
- * that its bucket can have, or +Inf. */
-void ing_metric_add_label(const struct ing_metric *m, unsigned i, struct ing_buf *out);
+/* A value in the base unit, exactly, appended to out. */
+void ing_metric_add_number(const struct ing_metric *m, uint64_t value, struct ing_buf *out);
+/* The labels of the i-th value as Prometheus has them, key="value" and commas between, appended to
+ * out; nothing when the row has none. No value of a closed set needs escaping. A histogram's bound is
+ * the largest value that its bucket can have, or +Inf. */
+void ing_metric_add_labels(const struct ing_metric *m, unsigned i, struct ing_buf *out);
+
+enum ing_metrics_format {
+	ING_METRICS_PROMETHEUS,  /* text/plain; version=0.0.4 */
+	ING_METRICS_OPENMETRICS, /* application/openmetrics-text; version=1.0.0 */
+};
+/* All rows, those of a name together, in the order of metrics.def, appended to out. Rooms that are
+ * absent are left out. */
+void ing_metrics_add_text(
+	const struct ing_metrics *from, enum ing_metrics_format format, struct ing_buf *out);
 
 /* The exit line: all rows that belong in it as one line of JSON, heap, caller frees. Of a set it
  * has an object of the values that are not 0, of a histogram an array of its buckets. */

@@ -46,6 +46,8 @@ static void take_header(const char *name, const char *value, struct ing_parked *
 {
 	if (strcmp(name, "attempt") == 0)
 		ret->attempt = (unsigned)read_number(value, ING_PARKED_MAX_ATTEMPT, 0);
+	else if (strcmp(name, "parkings") == 0)
+		ret->parkings = (unsigned)read_number(value, ING_PARKED_MAX_ATTEMPT, 0);
 	else if (strcmp(name, ING_LETTER_REPLAYS) == 0)
 		ret->replays = (unsigned)read_number(value, ING_PARKED_MAX_ATTEMPT, 0);
 	else if (strcmp(name, "not-before") == 0)
@@ -76,6 +78,7 @@ size_t ing_parked_format(const struct ing_parked *p, struct ing_parked_text *tex
 	snprintf(text->attempt, sizeof(text->attempt), "%u", p->attempt);
 	snprintf(text->not_before, sizeof(text->not_before), "%" PRId64, p->not_before_ms);
 	snprintf(text->first_seen, sizeof(text->first_seen), "%" PRId64, p->first_seen_ms);
+	snprintf(text->parkings, sizeof(text->parkings), "%u", p->parkings);
 	snprintf(text->replays, sizeof(text->replays), "%u", p->replays);
 	const struct ing_header headers[ING_PARKED_HEADERS] = {
 		{"attempt", text->attempt},
@@ -83,6 +86,7 @@ size_t ing_parked_format(const struct ing_parked *p, struct ing_parked_text *tex
 		{"not-before", text->not_before},
 		{"origin", p->origin},
 		{"first-seen", text->first_seen},
+		{"parkings", text->parkings},
 		{ING_LETTER_REPLAYS, text->replays},
 	};
 	memcpy(ret, headers, sizeof(headers));

@@ -9,6 +9,7 @@
  *   not-before  when it is due
  *   origin      topic that it was first read from: its lane is that of this topic
  *   first-seen  when it was first read
+ *   parkings    how often it was parked, this time included
  *   ingest.replays  how often it was replayed (letter.h); not written when it never was
  *
  * Times are milliseconds since 1970, numbers decimal. Headers are outside bytes: anyone may write to
@@ -23,15 +24,15 @@
 
 /* Longest value that is taken: a host's name has 253 bytes, a topic's 249. */
 #define ING_PARKED_VALUE_BYTES 256
-#define ING_PARKED_HEADERS 6 /* at most */
-/* Larger numbers are malformed. */
+#define ING_PARKED_HEADERS 7 /* at most */
+/* Larger numbers are malformed, of attempts and replays; of parkings they are this. */
 #define ING_PARKED_MAX_ATTEMPT 1000u
 
 struct ing_parked {
 	unsigned attempt;
 	int64_t not_before_ms, first_seen_ms; /* 0: not given */
 	const char *host, *origin;            /* borrowed; NULL: not given */
-	unsigned replays;
+	unsigned replays, parkings;
 };
 
 /* Headers that are none of these are ignored; of several with a name the last one counts. */
@@ -39,7 +40,7 @@ void ing_parked_parse(
 	const struct ing_header *headers, size_t header_count, struct ing_parked *ret);
 
 struct ing_parked_text { /* what the headers below point to */
-	char attempt[12], not_before[24], first_seen[24], replays[12];
+	char attempt[12], not_before[24], first_seen[24], parkings[12], replays[12];
 };
 /* The headers of p, which has host and origin. Returns their number. */
 size_t ing_parked_format(const struct ing_parked *p, struct ing_parked_text *text,

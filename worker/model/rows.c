@@ -37,6 +37,7 @@ static void own_result(struct ing_arena *ar, struct ing_row_result *r)
 	own(ar, &r->error_message);
 	own(ar, &r->host);
 	own(ar, &r->document);
+	own(ar, &r->visits);
 }
 
 static void own_file_meta(struct ing_arena *ar, struct ing_row_file_meta *r)
@@ -126,15 +127,16 @@ static void own_cdx(struct ing_arena *ar, struct ing_row_cdx *r)
 
 bool ing_rows_any(const struct ing_rows *rows)
 {
-	return rows->request.present || rows->result.present || rows->file_meta.present ||
-	       rows->pdf_meta.present || rows->html_meta.present || rows->grobid.present ||
-	       rows->publication.present || rows->webpage.present || rows->cdx_count > 0 ||
-	       rows->crossref_count > 0 || rows->grobid_refs_count > 0;
+	return rows->answers != NULL || rows->request.present || rows->result.present ||
+	       rows->file_meta.present || rows->pdf_meta.present || rows->html_meta.present ||
+	       rows->grobid.present || rows->publication.present || rows->webpage.present ||
+	       rows->cdx_count > 0 || rows->crossref_count > 0 || rows->grobid_refs_count > 0;
 }
 
 void ing_rows_copy(struct ing_arena *ar, const struct ing_rows *from, struct ing_rows *ret)
 {
 	*ret = *from;
+	own(ar, &ret->answers);
 	own_request(ar, &ret->request);
 	own_result(ar, &ret->result);
 	own_file_meta(ar, &ret->file_meta);

@@ -34,7 +34,8 @@ struct ing_row_result {
 	const char *error_message;
 	unsigned retry_after_s; /* what the status says (status.h); 0: not worth asking again */
 	const char *host,
-		*document; /* as request_facts.h has them; host: where it ended, or NULL */
+		*document;  /* as request_facts.h has them; host: where it ended, or NULL */
+	const char *visits; /* JSON (worker/job/result_visits.h); or NULL */
 };
 
 struct ing_row_file_meta {
@@ -103,6 +104,7 @@ struct ing_row_kept {
 };
 
 struct ing_rows {
+	const char *answers; /* document (request_facts.h) that is not queued any more; or NULL */
 	struct ing_row_request request;
 	struct ing_row_result result;
 	struct ing_row_file_meta file_meta;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/kafka/properties.h"
 #include "worker/model/lane.h"
 #include "worker/model/outputs.h"
 
@@ -26,7 +27,12 @@ struct ing_kafka_settings {
 	const char *output_topics[ING_OUTPUTS_];
 	size_t max_message_bytes;
 	enum ing_guarantee delivery;
-	char *const *properties; /* NAME=VALUE */
+	struct ing_kafka_properties properties;
+};
+
+struct ing_metrics_settings {
+	const char *listen; /* "": off */
+	char *const *users;
 };
 
 struct ing_grobid_settings {
@@ -38,9 +44,11 @@ struct ing_grobid_settings {
 
 struct ing_postgres_settings {
 	const char *dsn; /* "": no database */
+	const char *password_file;
 	unsigned batch_rows, batch_ms;
 	unsigned statement_ms;
 	unsigned max_attempts; /* 0: no limit */
+	bool visits;           /* rows of results keep them */
 };
 
 struct ing_archive_settings { /* warc.* */
@@ -70,7 +78,9 @@ struct ing_fetch_settings {
 	unsigned min_speed_bytes; /* a second */
 	size_t max_body_bytes, memory_bytes;
 	const char *ca_file; /* NULL: the system's */
-	const char *proxy;   /* NULL: none */
+	bool tls_resume;
+	const char *proxy; /* NULL: none */
+	const char *proxy_password_file;
 	char *const *connect_to, *const *allow_address, *const *deny_address, *const *allow_port;
 	const char *dns_servers; /* NULL: the system's */
 	size_t max_header_bytes;
@@ -130,6 +140,12 @@ enum ing_resource_mode {       /* sub-resources of pages */
 	ING_RESOURCES_OFF,
 	ING_RESOURCES_ON,
 	ING_RESOURCES_STRICT, /* one that is not archived fails the page */
+};
+
+enum ing_log_requests { /* which finished requests are logged */
+	ING_LOG_REQUESTS_OFF,
+	ING_LOG_REQUESTS_FAILURES,
+	ING_LOG_REQUESTS_ALL,
 };
 
 struct ing_job_settings {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rules about hosts: the loader of hosts.yaml, and the tables that rules and blocks share. A table
- * is keyed by the host as it is written, "example.org" or ".example.org", so that a look-up goes
- * from the whole name with a dot in front from one dot to the next: what is found first is the most
- * specific.
+ * Rules about hosts: the loader of hosts.yaml, and the hosts that are blocked, each in a table by host.
  */
 #include "worker/rules/host_rules.h"
 
@@ -12,8 +9,7 @@
 #include <string.h>
 
 #include "common/base/arena.h"
-#include "common/base/hash.h"
-#include "common/net/url.h"
+#include "worker/rules/host_names.h"
 #include "worker/rules/rule_reader.h"
 #include "worker/rules/rule_files.h"
 
@@ -22,73 +18,17 @@
 /* Of a resolver that says no other: ten redirects a second. They cost its server little. */
 #define RESOLVER_DELAY_MS 100
 #define RESOLVER_CONCURRENCY 4
-#define KEY_BYTES (1 + ING_URL_HOST_BYTES) /* a dot, a host, NUL */
-
-struct place {
-	UT_hash_handle hh;
-	const char *key;  /* in the table's arena */
-	const void *what; /* struct ing_host_rule, or why a host is blocked */
-};
-
-struct table {
-	struct ing_arena arena; /* places, and all that they lead to */
-	struct place *places;
-};
 
 struct ing_host_rules {
-	struct table table;
+	struct ing_host_names table;
 	const struct ing_host_rule *entries, **last;
 	size_t count;
 };
 
 struct ing_blocked_hosts {
-	struct table table;
+	struct ing_host_names table;
 	size_t count;
 };
-
-static void clear_table(struct table *t)
-{
-	HASH_CLEAR(hh, t->places);
-	ing_arena_done(&t->arena);
-}
-
-/* What was put under a key before, and stays there; NULL: now it is `what`. */
-static const void *put_what(struct table *t, const char *key, const void *what)
-{
-	struct place *p;
-	HASH_FIND_STR(t->places, key, p);
-	if (p != NULL)
-		return p->what;
-	p = ing_arena_alloc(&t->arena, sizeof(*p));
-	p->key = key;
-	p->what = what;
-	HASH_ADD_KEYPTR(hh, t->places, p->key, strlen(p->key), p);
-	return NULL;
-}
-
-static const void *find_what(const struct table *t, const char *host)
-{
-	char text[KEY_BYTES];
-	size_t bytes = strlen(host);
-	if (t->places == NULL || bytes == 0 || bytes >= ING_URL_HOST_BYTES)
-		return NULL;
-	text[0] = '.';
-	memcpy(text + 1, host, bytes + 1);
-	const char *bare = ing_url_bare_host(text + 1); /* behind a dot in any case */
-	struct place *p;
-	HASH_FIND_STR(t->places, bare, p);
-	for (const char *key = bare - 1; p == NULL && key != NULL; key = strchr(key + 1, '.'))
-		HASH_FIND_STR(t->places, key, p);
-	return p != NULL ? p->what : NULL;
-}
-
-/* The key of a pattern's host. */
-static const char *key_of(struct ing_arena *ar, const struct ing_url_pattern *p)
-{
-	char key[KEY_BYTES];
-	snprintf(key, sizeof(key), "%s%s", p->below ? "." : "", p->host);
-	return ing_arena_strdup(ar, key);
-}
 
 /* --- the loader --- */
 
@@ -150,7 +90,7 @@ static bool read_host(const struct ing_rule_reader *rd, const struct ing_yaml_no
 		return false;
 	}
 	rule->pattern = p;
-	rule->host = key_of(rd->arena, p);
+	rule->host = ing_host_names_key(rd->arena, p);
 	return true;
 }
 
@@ -166,7 +106,7 @@ static void read_entry(
 	read_rule(rd, map, rule);
 	if (!read_host(rd, map, rule))
 		return;
-	const struct ing_host_rule *before = put_what(&r->table, rule->host, rule);
+	const struct ing_host_rule *before = ing_host_names_put(&r->table, rule->host, rule);
 	if (before != NULL) {
 		ing_rule_read_error(rd, ing_yaml_get(map, "host"),
 			"host %s was given before, in line %d", rule->host, before->line);
@@ -201,7 +141,7 @@ int ing_host_rules_load_files(
 {
 	size_t errors_before = report->errors;
 	struct ing_host_rules *r = ing_alloc(sizeof(*r));
-	ing_arena_init(&r->table.arena);
+	ing_host_names_init(&r->table);
 	r->last = &r->entries;
 	for (size_t i = 0; i < files->count; i++) {
 		if (files->items[i].kind == ING_RULES_HOSTS)
@@ -219,7 +159,7 @@ void ing_host_rules_free(struct ing_host_rules *r)
 {
 	if (r == NULL)
 		return;
-	clear_table(&r->table);
+	ing_host_names_done(&r->table);
 	free(r);
 }
 
@@ -235,13 +175,13 @@ const struct ing_host_rule *ing_host_rules_entries(const struct ing_host_rules *
 
 const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host)
 {
-	return r != NULL ? find_what(&r->table, host) : NULL;
+	return r != NULL ? ing_host_names_find(&r->table, host) : NULL;
 }
 
 struct ing_blocked_hosts *ing_blocked_hosts_new(void)
 {
 	struct ing_blocked_hosts *b = ing_alloc(sizeof(*b));
-	ing_arena_init(&b->table.arena);
+	ing_host_names_init(&b->table);
 	return b;
 }
 
@@ -249,25 +189,22 @@ void ing_blocked_hosts_free(struct ing_blocked_hosts *b)
 {
 	if (b == NULL)
 		return;
-	clear_table(&b->table);
+	ing_host_names_done(&b->table);
 	free(b);
 }
 
 void ing_blocked_hosts_clear(struct ing_blocked_hosts *b)
 {
-	clear_table(&b->table);
-	ing_arena_init(&b->table.arena);
+	ing_host_names_done(&b->table);
+	ing_host_names_init(&b->table);
 	b->count = 0;
 }
 
 bool ing_blocked_hosts_add(struct ing_blocked_hosts *b, const char *host, const char *why)
 {
-	struct ing_arena *ar = &b->table.arena;
-	struct ing_url_pattern p = {0};
 	if (b->count == ING_MAX_BLOCKED_HOSTS ||
-		ing_url_pattern_set_host(&p, ar, host, NULL) != 0 ||
-		put_what(&b->table, key_of(ar, &p), ing_arena_strdup(ar, why != NULL ? why : "")) !=
-			NULL)
+		!ing_host_names_add(
+			&b->table, host, ing_arena_strdup(&b->table.arena, why != NULL ? why : "")))
 		return false;
 	b->count++;
 	return true;
@@ -275,5 +212,5 @@ bool ing_blocked_hosts_add(struct ing_blocked_hosts *b, const char *host, const 
 
 const char *ing_blocked_hosts_find(const struct ing_blocked_hosts *b, const char *host)
 {
-	return b != NULL ? find_what(&b->table, host) : NULL;
+	return b != NULL ? ing_host_names_find(&b->table, host) : NULL;
 }

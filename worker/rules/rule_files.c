@@ -141,6 +141,29 @@ static uint64_t add_digest(uint64_t digest, const void *data, size_t bytes)
 	return digest;
 }
 
+/* Of the kinds for which wants() is true; NULL: of all. */
+static uint64_t digest_of(const struct ing_rule_files *f, bool (*wants)(enum ing_rule_kind kind))
+{
+	uint64_t digest = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct ing_rule_file *item = &f->items[i];
+		if (wants != NULL && !wants(item->kind))
+			continue;
+		const char *slash = strrchr(item->path, '/');
+		const char *name = slash != NULL ? slash + 1 : item->path;
+		uint64_t facts[] = {item->kind, strlen(name), item->bytes};
+		digest = add_digest(digest, facts, sizeof(facts));
+		digest = add_digest(digest, name, strlen(name)); /* rules' names begin with it */
+		digest = add_digest(digest, item->text, item->bytes);
+	}
+	return digest;
+}
+
+static bool scrapes(enum ing_rule_kind kind)
+{
+	return kind != ING_RULES_HOSTS && kind != ING_RULES_FILTERS;
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
 void ing_rule_files_init(struct ing_rule_files *f)
@@ -237,17 +260,10 @@ int ing_rule_files_from_fd(struct ing_rule_files *f, int fd, struct ing_error *e
 
 uint64_t ing_rule_files_digest(const struct ing_rule_files *f)
 {
-	uint64_t digest = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < f->count; i++) {
-		const struct ing_rule_file *item = &f->items[i];
-		if (item->kind == ING_RULES_HOSTS || item->kind == ING_RULES_FILTERS)
-			continue;
-		const char *slash = strrchr(item->path, '/');
-		const char *name = slash != NULL ? slash + 1 : item->path;
-		uint64_t facts[] = {item->kind, strlen(name), item->bytes};
-		digest = add_digest(digest, facts, sizeof(facts));
-		digest = add_digest(digest, name, strlen(name)); /* rules' names begin with it */
-		digest = add_digest(digest, item->text, item->bytes);
-	}
-	return digest;
+	return digest_of(f, scrapes);
+}
+
+uint64_t ing_rule_files_digest_all(const struct ing_rule_files *f)
+{
+	return digest_of(f, NULL);
 }

@@ -54,3 +54,5 @@ int ing_rule_files_from_fd(struct ing_rule_files *f, int fd, struct ing_error *e
 /* Returns a digest of all files that have scraping rules: not of hosts.yaml and filter lists. Equal digests
  * mean equal rules, with equal numbers. */
 uint64_t ing_rule_files_digest(const struct ing_rule_files *f);
+/* The same of all files: workers that show equal ones work by the same rules. */
+uint64_t ing_rule_files_digest_all(const struct ing_rule_files *f);

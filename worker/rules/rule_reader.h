@@ -16,11 +16,13 @@
 #include "common/net/url_match.h"
 
 struct ing_rule_file;
+struct ing_slow_patterns;
 
 struct ing_rule_reader {
 	const char *file; /* its name in messages */
 	struct ing_report *report;
-	struct ing_arena *arena; /* of the rules; values are copied to it */
+	struct ing_arena *arena;        /* of the rules; values are copied to it */
+	struct ing_slow_patterns *slow; /* worker/scrape/rules/slow_patterns.h; NULL: not asked */
 };
 
 /* Report at a node's position; for a missing key, pass its map. */

@@ -66,13 +66,12 @@ static const struct ing_xml_limits xml_limits = {
 static void read_html(
 	struct ing_scraper *s, const struct ing_scrape_input *in, struct ing_scraped *ret)
 {
-	enum ing_html_end end =
-		ing_html_parse(s->html, in->data, in->bytes, in->content_type, &html_limits);
+	enum ing_html_end end = ing_html_read(
+		s->html, s->tree, in->data, in->bytes, in->content_type, &html_limits);
 	if (end == ING_HTML_COSTLY) {
 		ret->end = ING_SCRAPE_PART;
 		ret->detail = "the page is too costly to parse; only its beginning was read";
 	}
-	ing_html_fill(s->html, s->tree);
 }
 
 static void read_xml(
@@ -122,6 +121,7 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 		.data = in->data,
 		.bytes = in->bytes,
 		.arena = &s->arena,
+		.cleaned = ing_clean_page_new(&s->arena),
 		.rule_hits = &s->rule_hits};
 	free(url);
 	ing_tree_set_url(s->tree, v->url);

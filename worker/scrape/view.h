@@ -14,6 +14,7 @@
 #include "worker/scrape/jsoup/selector.h"
 #include "common/markup/tree.h"
 
+struct ing_clean_page;
 struct ing_metas;
 struct ing_rule_hits;
 struct ing_url_target;
@@ -22,6 +23,7 @@ struct ing_view {
 	struct ing_tree *tree;
 	struct ing_matcher *matcher;         /* bound to tree */
 	struct ing_metas *metas;             /* meta.h: read once a page */
+	struct ing_clean_page *cleaned;      /* publication/clean.h; NULL: nothing is kept */
 	const char *url;                     /* of the page, without fragment; NULL: unknown */
 	const struct ing_url_target *target; /* the same, parsed for url_match.h; NULL: unknown */
 	const char *data; /* the page's bytes, content codings removed, in their charset */

@@ -131,8 +131,9 @@ static void say(struct ing_broker *b)
 	const char *why = ing_broker_why_not(b);
 	if (why == NULL && b->said)
 		ing_log(ING_LOG_INFO, "Kafka: requests are accepted");
-	else if (why != NULL && ing_log_throttle_pass(&b->gate, SAY_EVERY_MS, NULL))
-		ing_log(ING_LOG_WARNING, "Kafka: no request is accepted: %s", why);
+	else if (why != NULL)
+		ing_log_throttled(&b->gate, SAY_EVERY_MS, ING_LOG_WARNING,
+			"Kafka: no request is accepted: %s", why);
 	b->said = why != NULL;
 }
 
@@ -292,7 +293,7 @@ static int make_client(struct ing_broker *b, enum ing_kafka_role role,
 	rd_kafka_conf_t *made;
 	char reason[256];
 	int rc = ing_kafka_settings_new(
-		role, b->conf.brokers, "ingest-api", settings, b->conf.properties, &made, err);
+		role, b->conf.brokers, "ingest-api", settings, &b->conf.properties, &made, err);
 	if (rc != 0)
 		return rc;
 	rd_kafka_conf_set_opaque(made, b);

@@ -14,14 +14,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "common/base/error.h"
+#include "common/kafka/properties.h"
 
 struct ing_broker;
 struct ing_conf;
 struct uv_loop_s;
 
 struct ing_broker_conf {
-	const char *brokers;        /* borrowed, as all of these */
-	char *const *properties;    /* kafka.properties */
+	const char *brokers; /* borrowed, as all of these */
+	struct ing_kafka_properties properties;
 	const char *requests_topic; /* where requests go, if it exists */
 	const char *other_topic;    /* else there; NULL: there is no other */
 	const char *results_topic;

@@ -372,11 +372,10 @@ static const char *array_of(struct ing_arena *ar, const char *const *texts, size
 static void lose_row(struct ing_tables *t)
 {
 	t->lost_rows++;
-	if (ing_log_throttle_pass(&t->gate, SAY_EVERY_MS, NULL))
-		ing_log(ING_LOG_WARNING,
-			"database: away for so long that rows of requests are not kept any more: "
-			"%" PRIu64 " so far",
-			t->lost_rows);
+	ing_log_throttled(&t->gate, SAY_EVERY_MS, ING_LOG_WARNING,
+		"database: away for so long that rows of requests are not kept any more: %" PRIu64
+		" so far",
+		t->lost_rows);
 }
 
 /* ------------------------------------------------------------------------------------------ */

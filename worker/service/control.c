@@ -3,26 +3,17 @@
  * The worker's end of the control socket. A client can do nothing but ask once: its connection has
  * one timer from beginning to end, and a full table of connections is simply not accepted into, so
  * that neither a drip nor a crowd costs more than sixteen small buffers.
- *
- * The address of a UNIX socket has room for 107 bytes, paths do not care. So the socket is bound
- * under a short name through /proc/self/fd/FOLDER and gets its own name afterwards; which also
- * means that it has its mode before anybody can find it, and that a dead process's is replaced in
- * one step.
  */
 #include "worker/service/control.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "common/base/buf.h"
+#include "worker/service/unix_socket.h"
 
 #define CONTROL_MAGIC 0x6374726c
 #define CONNECTION_MAGIC 0x63636f6e
@@ -50,11 +41,7 @@ struct ing_control {
 	unsigned count;
 	bool waiting; /* the listener has one that there was no room for */
 	bool closed, freed;
-	char *path;
-	int folder;       /* of the socket; -1: not open */
-	const char *name; /* in path, behind the folder */
-	dev_t dev;        /* of the socket, to know it by */
-	ino_t ino;
+	struct ing_unix_socket socket;
 };
 
 /* --- one connection --- */
@@ -63,7 +50,6 @@ static void release_control(struct ing_control *c)
 {
 	if (!c->freed || !c->closed || c->count > 0)
 		return;
-	free(c->path);
 	free(c);
 }
 
@@ -154,10 +140,24 @@ static json_t *answer_request(const struct ing_control *c, const char *text, siz
 	return answer;
 }
 
+/* The mode of the socket keeps others out; this holds when somebody has changed it. */
+static bool may_ask(const struct connection *n)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	int fd = -1;
+	if (uv_fileno((const uv_handle_t *)&n->pipe, &fd) != 0 ||
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0)
+		return false;
+	return peer.uid == 0 || peer.uid == geteuid();
+}
+
 /* The request has ended behind `bytes`. */
 static void finish_request(struct connection *n, size_t bytes)
 {
-	json_t *answer = answer_request(n->control, ing_buf_str(&n->request), bytes);
+	json_t *answer = may_ask(n) ? answer_request(n->control, ing_buf_str(&n->request), bytes)
+				    : json_pack("{s:s}", "error",
+					      "only root and the worker's own user may ask");
 	ing_must(answer != NULL);
 	send_answer(n, answer);
 }
@@ -243,71 +243,12 @@ static void on_listener_closed(uv_handle_t *h)
 	release_control(c);
 }
 
-/* Bind a socket to a new name in the folder, and only then give it the one that clients know. */
-static int bind_socket(struct ing_control *c, int fd, struct ing_error *err)
+static int listen_at(struct ing_control *c, const char *path, struct ing_error *err)
 {
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	char name[32];
-	struct stat st;
-	snprintf(name, sizeof(name), ".%ld.sock~", (long)getpid());
-	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/%s", c->folder, name);
-	if (fstatat(c->folder, c->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISSOCK(st.st_mode))
-		return ing_error_set(
-			err, ING_FAIL_SYSTEM, "%s: is there already, and is no socket", c->path);
-	unlinkat(c->folder, name, 0); /* of a process that died here, its number being ours now */
-	if (bind(fd, (const struct sockaddr *)&to, sizeof(to)) != 0)
-		return ing_error_sys(err, errno, "%s: cannot make the socket", c->path);
-	if (fchmodat(c->folder, name, 0600, 0) != 0 ||
-		fstatat(c->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		renameat(c->folder, name, c->folder, c->name) != 0) {
-		int rc = ing_error_sys(err, errno, "%s: cannot make the socket", c->path);
-		unlinkat(c->folder, name, 0);
-		return rc;
-	}
-	c->dev = st.st_dev;
-	c->ino = st.st_ino;
-	return 0;
-}
-
-static void remove_socket(struct ing_control *c)
-{
-	struct stat st;
-	if (c->folder < 0)
-		return;
-	if (c->ino != 0 && fstatat(c->folder, c->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		st.st_dev == c->dev && st.st_ino == c->ino)
-		unlinkat(c->folder, c->name, 0);
-	close(c->folder);
-	c->folder = -1;
-}
-
-static int open_folder(struct ing_control *c, struct ing_error *err)
-{
-	const char *slash = strrchr(c->path, '/');
-	c->name = slash != NULL ? slash + 1 : c->path;
-	char *folder = slash == NULL      ? ing_strdup(".")
-		       : slash == c->path ? ing_strdup("/")
-					  : ing_strndup(c->path, (size_t)(slash - c->path));
-	c->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = c->folder < 0 ? ing_error_sys(err, errno, "%s: cannot make the socket", c->path)
-			       : 0;
-	free(folder);
-	return rc;
-}
-
-static int listen_at(struct ing_control *c, struct ing_error *err)
-{
-	int rc = open_folder(c, err);
+	int fd;
+	int rc = ing_unix_socket_init(&c->socket, path, 0600, &fd, err);
 	if (rc != 0)
 		return rc;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return ing_error_sys(err, errno, "%s: cannot make a socket", c->path);
-	rc = bind_socket(c, fd, err);
-	if (rc != 0) {
-		close(fd);
-		return rc;
-	}
 	int uv_rc = uv_pipe_open(&c->listener, fd);
 	if (uv_rc != 0)
 		close(fd);
@@ -316,7 +257,7 @@ static int listen_at(struct ing_control *c, struct ing_error *err)
 			(uv_stream_t *)&c->listener, ING_CONTROL_CONNECTIONS, on_connection);
 	if (uv_rc != 0)
 		return ing_error_set(
-			err, ING_FAIL_SYSTEM, "%s: cannot listen: %s", c->path, uv_strerror(uv_rc));
+			err, ING_FAIL_SYSTEM, "%s: cannot listen: %s", path, uv_strerror(uv_rc));
 	return 0;
 }
 
@@ -329,11 +270,10 @@ int ing_control_new(struct uv_loop_s *loop, const char *path, ing_control_f *han
 	c->magic = CONTROL_MAGIC;
 	c->handler = handler;
 	c->ctx = ctx;
-	c->path = ing_strdup(path);
-	c->folder = -1;
+	c->socket.folder = -1;
 	uv_pipe_init(loop, &c->listener, 0);
 	c->listener.data = c;
-	int rc = listen_at(c, err);
+	int rc = listen_at(c, path, err);
 	if (rc != 0)
 		ing_control_free(c);
 	else
@@ -345,7 +285,7 @@ void ing_control_free(struct ing_control *c)
 {
 	if (c == NULL)
 		return;
-	remove_socket(c);
+	ing_unix_socket_done(&c->socket);
 	c->freed = true;
 	for (struct connection *n = c->connections; n != NULL; n = n->next)
 		close_connection(n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * control.h - a socket in state.dir by which operators on this machine ask a running worker
- * (STATE_DIR/INSTANCE.sock, mode 0600): one JSON object in a line in, one in a line out, then the
+ * (STATE_DIR/INSTANCE.sock, mode 0600, and whoever is neither root nor the worker's own user is refused
+ * whatever the mode has become): one JSON object in a line in, one in a line out, then the
  * connection is closed.
  *
  * Owns: the listening socket and its connections. Thread: loop only. What the requests are is the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A worker's knowledge of hosts as JSON: each stage is asked for its view, and nothing is kept. The
- * lists of `top` are picked in one walk over the gate's hosts, with twice the memory of the lists.
+ * A worker's knowledge of hosts as JSON: each stage is asked for its view, and nothing is kept.
  */
 #include "worker/service/hosts.h"
 
@@ -9,13 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "worker/fleet/orders.h"
 #include "worker/gate/gate.h"
 #include "worker/rules/host_rules.h"
 #include "worker/gate/robots/robots.h"
+#include "worker/service/duration.h"
+#include "worker/service/hosts_survey.h"
 
 #define MAX_HOST_BYTES ((size_t)2048) /* a URL, of which the gate takes the host */
 #define MAX_TOP 1000
+#define MAX_WHY_BYTES ((size_t)400)
 #define DEFAULT_TOP 10
 
 static json_t *error_reply(const char *words)
@@ -26,14 +30,6 @@ static json_t *error_reply(const char *words)
 }
 
 /* --- what the gate says --- */
-
-static unsigned count_waiting(const struct ing_gate_host_view *v)
-{
-	unsigned n = 0;
-	for (int i = 0; i < ING_LANES_; i++)
-		n += v->waiting[i];
-	return n;
-}
 
 static void set_need(
 	json_t *o, const struct ing_hosts_sources *s, const struct ing_gate_host_view *v)
@@ -119,18 +115,12 @@ static void set_address(json_t *o, const struct ing_gate_host_view *v)
 static json_t *view_host(
 	const struct ing_hosts_sources *s, const struct ing_gate_host_view *v, uint64_t now_ms)
 {
-	static const char *const lanes[ING_LANES_] = {
-		[ING_LANE_PRIORITY] = "priority",
-		[ING_LANE_REQUESTS] = "requests",
-		[ING_LANE_DAILY] = "daily",
-		[ING_LANE_BULK] = "bulk",
-	};
 	json_t *o = json_object();
 	json_t *queue = json_object();
-	unsigned waiting = count_waiting(v);
+	unsigned waiting = ing_gate_count_waiting(v);
 	bool held = ing_host_backoff_is_hold(&v->backoff, now_ms);
 	for (int i = 0; i < ING_LANES_; i++)
-		ing_json_set_count(queue, lanes[i], v->waiting[i]);
+		ing_json_set_count(queue, ing_lane_name((enum ing_lane)i), v->waiting[i]);
 	ing_json_set_text(o, "host", v->key);
 	set_need(o, s, v);
 	ing_json_set_count(o, "waiting", waiting);
@@ -197,6 +187,27 @@ json_t *ing_hosts_rule(const struct ing_host_rule *rule)
 	return r;
 }
 
+/* An order for the host, or else for this worker. */
+static void set_order(json_t *o, const struct ing_orders *orders, const char *host)
+{
+	const struct ing_order *order = ing_orders_host(orders, host);
+	json_t *said = NULL;
+	if (order == NULL)
+		order = ing_orders_instance(orders);
+	if (order != NULL) {
+		struct ing_buf words;
+		ing_buf_init(&words, 4000);
+		ing_order_add_words(order, ing_now_ms(), &words);
+		said = json_object();
+		ing_json_set_text(said, "kind", ing_order_kind_name(order->kind));
+		ing_json_set_text(said, "target", order->target);
+		ing_json_set_text(said, "action", ing_order_action_name(order->action));
+		ing_json_set_text(said, "words", ing_buf_str(&words));
+		ing_buf_done(&words);
+	}
+	ing_json_set(o, "order", said);
+}
+
 /* --- the requests --- */
 
 static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
@@ -218,92 +229,72 @@ static json_t *answer_host(const struct ing_hosts_sources *s, const char *host)
 	set_robots(o, s->robots, name);
 	ing_json_set(o, "rule", ing_hosts_rule(ing_host_rules_find(s->host_rules, name)));
 	ing_json_set_text(o, "blocked", ing_blocked_hosts_find(s->blocked_hosts, name));
+	set_order(o, s->orders, name);
 	return o;
 }
 
-/* The first `count` of all that are given; room for twice as many, so that a sort is due only after
- * as many have come, in whatever order they do. */
-struct ranking {
-	int (*compare)(const void *, const void *); /* of two struct ing_gate_host_view */
-	struct ing_gate_host_view *best;
-	size_t have;
-};
-
-struct top {
-	struct ranking waiting, held;
-	size_t count;
-	uint64_t now_ms;
-};
-
-static int compare_waiting(const void *a, const void *b)
+/* The same in a sentence, with what its last answers were. */
+static void set_why(json_t *o, const struct ing_survey_host *h, uint64_t now_ms)
 {
-	unsigned x = count_waiting(a);
-	unsigned y = count_waiting(b);
-	return x > y ? -1 : x < y;
+	const struct ing_host_backoff *p = &h->view.backoff;
+	struct ing_buf words;
+	ing_buf_init(&words, MAX_WHY_BYTES);
+	ing_survey_add_why(h, &words);
+	if (p->failures > 0) {
+		ing_buf_printf(&words, "%s%u failure%s in a row", words.len > 0 ? "; " : "",
+			p->failures, ING_PLURAL_S(p->failures));
+		if (p->http_status > 0)
+			ing_buf_printf(&words, ", last HTTP %d", p->http_status);
+		else if (p->outcome != NULL)
+			ing_buf_printf(&words, ", last %s", p->outcome);
+		ing_buf_add_char(&words, ' ');
+		ing_duration_add(now_ms > p->answered_ms ? now_ms - p->answered_ms : 0, &words);
+		ing_buf_add_str(&words, " ago");
+	}
+	ing_json_set_text(o, "why", ing_buf_str(&words));
+	ing_buf_done(&words);
 }
 
-static int compare_rests(const void *a, const void *b)
+static json_t *survey_host(
+	const struct ing_hosts_sources *s, const struct ing_survey_host *h, uint64_t now_ms)
 {
-	const struct ing_gate_host_view *x = a;
-	const struct ing_gate_host_view *y = b;
-	return x->rest_ms > y->rest_ms ? -1 : x->rest_ms < y->rest_ms;
+	json_t *o = view_host(s, &h->view, now_ms);
+	ing_json_set_count(o, "robots_waiting", h->robots_waiting);
+	ing_json_set_count(o, "pace_ms", h->pace_ms);
+	set_why(o, h, now_ms);
+	return o;
 }
 
-static void cut_ranking(struct ranking *r, size_t count)
-{
-	qsort(r->best, r->have, sizeof(*r->best), r->compare);
-	r->have = ING_MIN(r->have, count);
-}
-
-static void rank(struct ranking *r, size_t count, const struct ing_gate_host_view *v)
-{
-	r->best[r->have++] = *v;
-	if (r->have == 2 * count)
-		cut_ranking(r, count);
-}
-
-static struct ranking new_ranking(size_t count, int (*compare)(const void *, const void *))
-{
-	return (struct ranking){
-		compare, ing_alloc(2 * count * sizeof(struct ing_gate_host_view)), 0};
-}
-
-static void consider(void *ctx, const struct ing_gate_host_view *v)
-{
-	struct top *t = ctx;
-	if (count_waiting(v) > 0)
-		rank(&t->waiting, t->count, v);
-	if (v->rest_ms > 0 && ing_host_backoff_is_hold(&v->backoff, t->now_ms))
-		rank(&t->held, t->count, v);
-}
-
-static json_t *list_ranking(
-	const struct ing_hosts_sources *s, const struct ranking *r, uint64_t now_ms)
+static json_t *list_hosts(const struct ing_hosts_sources *s, const struct ing_survey_host *hosts,
+	size_t count, uint64_t now_ms)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < r->have; i++)
-		ing_json_append(list, view_host(s, &r->best[i], now_ms));
+	for (size_t i = 0; i < count; i++)
+		ing_json_append(list, survey_host(s, &hosts[i], now_ms));
 	return list;
 }
 
-static json_t *answer_top(const struct ing_hosts_sources *s, size_t count)
+static json_t *answer_top(const struct ing_hosts_sources *s, unsigned count)
 {
-	struct top t = {.count = count, .now_ms = ing_now_ms()};
-	t.waiting = new_ranking(count, compare_waiting);
-	t.held = new_ranking(count, compare_rests);
-	ing_gate_each(s->gate, consider, &t);
-	cut_ranking(&t.waiting, count);
-	cut_ranking(&t.held, count);
+	struct ing_hosts_survey survey;
+	ing_hosts_survey(s->gate, s->robots, count, &survey);
 	json_t *o = json_object();
 	ing_json_set_text(o, "instance", s->instance);
-	ing_json_set(o, "most_waiting", list_ranking(s, &t.waiting, t.now_ms));
-	ing_json_set(o, "longest_held", list_ranking(s, &t.held, t.now_ms));
-	free(t.waiting.best);
-	free(t.held.best);
+	ing_hosts_set_survey(o, s, &survey);
+	ing_hosts_survey_done(&survey);
 	return o;
 }
 
 /* -------------------------------------------------------------------------------------------- */
+
+void ing_hosts_set_survey(
+	json_t *o, const struct ing_hosts_sources *s, const struct ing_hosts_survey *survey)
+{
+	ing_json_set(o, "most_waiting",
+		list_hosts(s, survey->waiting, survey->waiting_count, survey->at_ms));
+	ing_json_set(
+		o, "longest_held", list_hosts(s, survey->held, survey->held_count, survey->at_ms));
+}
 
 json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *request)
 {
@@ -322,7 +313,7 @@ json_t *ing_hosts_answer(const struct ing_hosts_sources *s, const json_t *reques
 		json_int_t count = n != NULL ? json_integer_value(n) : DEFAULT_TOP;
 		if (count < 1 || count > MAX_TOP)
 			return error_reply("\"count\" must be from 1 to 1000");
-		return answer_top(s, (size_t)count);
+		return answer_top(s, (unsigned)count);
 	}
 	return error_reply("a request has \"ask\": \"host\" or \"top\"");
 }

@@ -65,9 +65,7 @@ struct waits {
 static void consider_waits(void *ctx, const struct ing_gate_host_view *v)
 {
 	struct waits *w = ctx;
-	unsigned waiting = 0;
-	for (int i = 0; i < ING_LANES_; i++)
-		waiting += v->waiting[i];
+	unsigned waiting = ing_gate_count_waiting(v);
 	if (waiting == 0 || v->rest_ms == 0 ||
 		!(w->everyday || ing_host_backoff_is_hold(&v->backoff, w->now_ms)))
 		return;

@@ -6,8 +6,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
+
+#include "common/base/utf8.h"
+
+#define STATUS_BYTES ((size_t)512)
 
 void ing_notify_ready(void)
 {
@@ -34,12 +40,18 @@ void ing_notify_extend(unsigned more_ms)
 
 void ing_notify_status(const char *fmt, ...)
 {
-	char text[512];
+	char text[STATUS_BYTES + 8];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	sd_notifyf(0, "STATUS=%s", text);
+	char *line = ing_utf8_clean(text, ing_utf8_cut(text, strlen(text), STATUS_BYTES), NULL);
+	ing_must(line != NULL);
+	for (char *c = line; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = ' ';
+	sd_notifyf(0, "STATUS=%s", line);
+	free(line);
 }
 
 void ing_notify_watchdog(void)

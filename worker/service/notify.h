@@ -13,6 +13,7 @@ void ing_notify_stopping(unsigned more_ms); /* STOPPING=1, and as ing_notify_ext
  * second while the loop turns, so that a drain may take as long as it needs and a worker that hangs
  * is ended. */
 void ing_notify_extend(unsigned more_ms);
+/* STATUS=: a line, cut at 512 bytes. Controls become blanks: a line feed would begin another assignment. */
 void ing_notify_status(const char *fmt, ...) ING_PRINTF(1, 2);
 void ing_notify_watchdog(void); /* WATCHDOG=1: the loop has turned */
 /* How often to call it, in ms: half of WatchdogSec; 0 when the manager asks for none. */

@@ -66,19 +66,12 @@ static void mark(struct ing_turns *t)
 	t->idle_ns = uv_metrics_idle_time(t->prepare.loop);
 }
 
-static unsigned bucket_of(uint64_t us)
-{
-	unsigned bits = us == 0 ? 0 : 64 - (unsigned)__builtin_clzll(us);
-	return bits < ING_TURN_BUCKETS ? bits : ING_TURN_BUCKETS - 1;
-}
-
 static void warn(struct ing_log_throttle *gate, const char *what, uint64_t ns, uint64_t count)
 {
-	if (ing_log_throttle_pass(gate, WARN_MS, NULL))
-		ing_log(ING_LOG_WARNING,
-			"loop: a turn %s %" PRIu64 " ms; over %d ms so far: %" PRIu64
-			" turns. Everything else waited for it",
-			what, ns / NS_PER_MS, ING_TURN_LONG_MS, count);
+	ing_log_throttled(gate, WARN_MS, ING_LOG_WARNING,
+		"loop: a turn %s %" PRIu64 " ms; over %d ms so far: %" PRIu64
+		" turns. Everything else waited for it",
+		what, ns / NS_PER_MS, ING_TURN_LONG_MS, count);
 }
 
 static void count_cpu(struct ing_turns *t, uint64_t ns)
@@ -86,7 +79,7 @@ static void count_cpu(struct ing_turns *t, uint64_t ns)
 	struct ing_turn_stats *s = &t->stats;
 	uint64_t us = ns / 1000;
 	s->turns++;
-	s->cpu_us[bucket_of(us)]++;
+	ing_histogram_add(s->cpu_us, ING_METRIC_TURN_TIME, us);
 	s->longest_cpu_us = ING_MAX(s->longest_cpu_us, us);
 	if (ns <= LONG_NS)
 		return;

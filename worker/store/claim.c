@@ -353,6 +353,11 @@ int ing_claims_new(struct uv_loop_s *loop, const char *dsn, struct ing_upkeep *u
 	return 0;
 }
 
+const char *ing_claims_trouble(const struct ing_claims *claims)
+{
+	return ing_pg_thread_trouble(claims->thread);
+}
+
 void ing_claims_free(struct ing_claims *claims)
 {
 	if (claims == NULL)

@@ -26,6 +26,8 @@ int ing_claims_new(struct uv_loop_s *loop, const char *dsn, struct ing_upkeep *u
 	struct ing_claims **ret, struct ing_error *err) ING_MUST_CHECK;
 /* Claims under way are dropped: done() is not called. NULL is fine. */
 void ing_claims_free(struct ing_claims *claims);
+/* Why none is carried out, valid until the next call; NULL: they are. */
+const char *ing_claims_trouble(const struct ing_claims *claims);
 
 /* As in struct ing_claim_ops (worker/model/positions.h). */
 void ing_claims_claim(struct ing_claims *claims, struct ing_claim *c);

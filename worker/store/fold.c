@@ -29,8 +29,8 @@ static void put_off(struct ing_fold *f, const struct ing_error *err)
 {
 	f->most = ING_MAX(f->most / 2, (unsigned)LEAST);
 	f->due_ms = ing_now_ms() + PAUSE_MS;
-	if (ing_log_throttle_pass(&f->failed_gate, 10 * PAUSE_MS, NULL))
-		ing_log(ING_LOG_WARNING, "counts are not added up: %s", err->msg);
+	ing_log_throttled(&f->failed_gate, 10 * PAUSE_MS, ING_LOG_WARNING,
+		"counts are not added up: %s", err->msg);
 }
 
 /* -------------------------------------------------------------------------------------------- */

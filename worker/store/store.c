@@ -36,7 +36,8 @@ struct ing_store {
 	/* Queued to wake the thread when there is upkeep and nothing else. */
 	struct ing_node nudge;
 	atomic_bool nudged;
-	atomic_ullong items, answered, fenced, pruned, batches, refused, skipped, cpu_ns;
+	atomic_ullong items, answered, fenced, pruned, batches, refused, skipped, rows, cpu_ns;
+	_Atomic uint64_t batch_us[ING_METRIC_COUNT_DURATION + 1];
 
 	/* database thread only */
 	struct ing_upsert *upsert;
@@ -86,12 +87,9 @@ static unsigned give_up_rows(
 			   : table == ING_STORE_OUTBOX  ? "result_outbox"
 			   : table == ING_STORE_RECORDS ? "publication, webpage"
 							: ing_tables[table].name;
-	unsigned suppressed = 0;
 	atomic_fetch_add(&s->refused, 1);
-	if (ing_log_throttle_pass(&s->refused_gate, 1000, &suppressed))
-		ing_log(ING_LOG_ERROR,
-			"%s: rows of a request left out, PostgreSQL refused them: %s (%u more)",
-			name, err->msg, suppressed);
+	ing_log_throttled(&s->refused_gate, 1000, ING_LOG_ERROR,
+		"%s: rows of a request left out, PostgreSQL refused them: %s", name, err->msg);
 	if (table >= 0)
 		return 1u << table;
 	return (without & ALL_TABLES) == ALL_TABLES ? OUTBOX : ALL_TABLES;
@@ -101,10 +99,9 @@ static unsigned give_up_rows(
 static void log_slow(struct ing_store *s, const char *what)
 {
 	s->slow = true;
-	if (ing_log_throttle_pass(&s->slow_gate, REMIND_MS, NULL))
-		ing_log(ING_LOG_WARNING,
-			"database: slow: %s; %u are written at a time, %zu waiting", what,
-			s->pace.rows, count_waiting(s));
+	ing_log_throttled(&s->slow_gate, REMIND_MS, ING_LOG_WARNING,
+		"database: slow: %s; %u are written at a time, %zu waiting", what, s->pace.rows,
+		count_waiting(s));
 }
 
 static void record_pace(struct ing_store *s, const struct ing_pg_paced_run *run)
@@ -156,13 +153,16 @@ static enum ing_pg_rc write_batch(struct ing_pg *pg, void *ctx, struct ing_error
 	struct ing_store *s = b->s;
 	struct ing_pg_paced_run run;
 	const struct ing_pg_paced paced = {.write = write_rows, .too_many = log_too_many, .ctx = b};
+	uint64_t begun_us = ing_now_us();
 	enum ing_pg_rc rc = ing_pg_write_paced(pg, &s->pace, b->most, &paced, &run, err);
 	b->count = run.rows;
 	if (rc != ING_PG_OK)
 		return rc;
+	ing_histogram_add_shared(s->batch_us, ING_METRIC_DURATION, ing_now_us() - begun_us);
 	record_pace(s, &run);
 	atomic_fetch_add(&s->batches, 1);
 	atomic_fetch_add(&s->skipped, b->report.skipped);
+	atomic_fetch_add(&s->rows, b->report.rows);
 	atomic_fetch_add(&s->pruned, b->report.pruned);
 	return rc;
 }
@@ -431,6 +431,12 @@ struct ing_claim_ops ing_store_claim_ops(struct ing_store *s)
 		.committed = committed};
 }
 
+const char *ing_store_trouble(const struct ing_store *s)
+{
+	const char *words = ing_pg_thread_trouble(s->thread);
+	return words != NULL ? words : ing_claims_trouble(s->claims);
+}
+
 bool ing_store_blocked(const struct ing_store *s)
 {
 	return ing_pg_thread_blocked(s->thread);
@@ -446,6 +452,8 @@ void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret)
 		.batches = atomic_load(&s->batches),
 		.refused = atomic_load(&s->refused),
 		.skipped = atomic_load(&s->skipped),
+		.rows = atomic_load(&s->rows),
 		.cpu_ns = atomic_load(&s->cpu_ns),
 	};
+	ing_histogram_read_shared(ret->batch_us, s->batch_us, ING_METRIC_DURATION);
 }

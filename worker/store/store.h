@@ -64,6 +64,8 @@ void ing_store_prune(struct ing_store *s, const struct ing_source *source);
 /* Claims do not wait for batches: they have a connection of their own. */
 struct ing_claim_ops ing_store_claim_ops(struct ing_store *s);
 bool ing_store_blocked(const struct ing_store *s);
+/* Why rows are not written, or partitions not claimed; valid until the next call. NULL: they are. Loop. */
+const char *ing_store_trouble(const struct ing_store *s);
 
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_store_stats(const struct ing_store *s, struct ing_store_stats *ret);

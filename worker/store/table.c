@@ -89,6 +89,7 @@ static const struct ing_column result_columns[] = {
 	INTEGER("retry_after", INT_MAX), /* of the status, until the upsert counts attempts */
 	TEXT("host", MAX_HOST),
 	TEXT_OR_NULL("document", UUID_CHARS),
+	OTHER("visits", ING_CELL_JSON),
 };
 
 static const struct ing_column file_columns[] = {
@@ -237,7 +238,8 @@ static void fill_result(const struct ing_rows *rows, size_t i, struct ing_cell *
 	*c++ = (struct ing_cell){.text = r->error_message};
 	*c++ = (struct ing_cell){.number = r->retry_after_s > 0 ? (int64_t)r->retry_after_s : -1};
 	*c++ = (struct ing_cell){.text = r->host};
-	*c = (struct ing_cell){.text = r->document};
+	*c++ = (struct ing_cell){.text = r->document};
+	*c = (struct ing_cell){.text = r->visits};
 }
 
 /* Sizes past what bigint holds become negative, which a column takes as NULL. */
@@ -349,7 +351,7 @@ static void fill_refs(const struct ing_rows *rows, size_t i, struct ing_cell *c)
 #define NEXT_WAIT WAIT(EARLIER " + excluded.attempts", "excluded.retry_after", EARLIER)
 #define RESULT_WITHOUT_WAIT                                                                        \
 	"ingest_type, base_url, hit, status, terminal_url, terminal_dt, terminal_status_code,"     \
-	" terminal_sha1hex, error_message, host, document, seq, attempts, first_seen"
+	" terminal_sha1hex, error_message, host, document, visits, seq, attempts, first_seen"
 
 static const char result_tries[] =
 	"(SELECT *, now() + make_interval(secs => retry_after) AS next_try"
@@ -373,7 +375,8 @@ const struct ing_table ing_tables[ING_TABLES] = {
 		" terminal_status_code = excluded.terminal_status_code,"
 		" terminal_sha1hex = excluded.terminal_sha1hex,"
 		" error_message = excluded.error_message, host = excluded.host,"
-		" document = excluded.document, attempts = " EARLIER " + " MORE ","
+		" document = excluded.document, visits = excluded.visits, attempts = " EARLIER
+		" + " MORE ","
 		" first_seen = coalesce(t.first_seen, t.updated), retry_after = " NEXT_WAIT ","
 		" next_try = now() + make_interval(secs => " NEXT_WAIT ")"
 		" WHERE excluded.hit OR NOT t.hit",

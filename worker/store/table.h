@@ -9,7 +9,7 @@
 struct ing_rows;
 
 #define ING_TABLES 9
-#define ING_MAX_COLUMNS 12
+#define ING_MAX_COLUMNS 13
 
 struct ing_table {
 	const char *name;

@@ -12,6 +12,7 @@
 #include "worker/database/schema.h"
 #include "worker/store/fence.h"
 #include "worker/store/outbox.h"
+#include "worker/store/queued.h"
 #include "worker/store/records.h"
 #include "worker/store/session.h"
 #include "worker/store/store.h"
@@ -94,6 +95,7 @@ static enum ing_pg_rc write_table(const struct batch *b, size_t t, struct ing_er
 	start = ing_now_ms();
 	rc = ing_pg_exec(b->pg, ing_buf_str(&b->u->upsert_sql[t]), err);
 	record_time(b->report, start);
+	b->report->rows += rows;
 	return rc;
 }
 
@@ -133,6 +135,16 @@ static enum ing_pg_rc write_records(const struct batch *b, struct ing_error *err
 	return rc;
 }
 
+/* What is refused of it is no row's fault. */
+static enum ing_pg_rc forget_queued(const struct batch *b, struct ing_error *err)
+{
+	uint64_t start = ing_now_ms();
+	b->report->table = -1;
+	enum ing_pg_rc rc = ing_queued_forget(b->pg, b->items, b->count, err);
+	record_time(b->report, start);
+	return rc == ING_PG_REFUSED ? ING_PG_TROUBLE : rc;
+}
+
 static enum ing_pg_rc write_tables(
 	const struct batch *b, unsigned without, bool careful, struct ing_error *err)
 {
@@ -151,6 +163,8 @@ static enum ing_pg_rc write_tables(
 	}
 	if (rc == ING_PG_OK && (without & 1u << ING_STORE_RECORDS) == 0)
 		rc = write_records(b, err);
+	if (rc == ING_PG_OK)
+		rc = forget_queued(b, err);
 	if (rc != ING_PG_OK)
 		return rc;
 	b->report->table = -1;

@@ -2,7 +2,8 @@
  *
  * upsert.h - the statements that write a batch of items over a connection, in one transaction:
  * upkeep (upkeep.h), fences (fence.h), answers (outbox.h), then COPY into a staging table and
- * INSERT … ON CONFLICT out of it for each table that has rows; last publications and web pages (records.h).
+ * INSERT … ON CONFLICT out of it for each table that has rows; then publications and web pages (records.h);
+ * last, what is not queued any more (queued.h).
  *
  * Owns the statements and a buffer for rows, not the connection. Used by one thread at a time.
  */
@@ -28,6 +29,7 @@ int ing_upsert_prepare(
 
 /* How a write went. */
 struct ing_upsert_report {
+	uint64_t rows;       /* of ing_tables, written */
 	uint64_t skipped;    /* rows without a usable key */
 	int table;           /* of a failure: the one at fault, -1 when it showed at COMMIT */
 	unsigned slowest_ms; /* the statement that took longest, COMMIT aside */

@@ -20,11 +20,12 @@ static bool waits_in_gate(const struct ing_visit *v)
 	return v->waiter.state == ING_GATE_WAITING || v->waiter.state == ING_GATE_DELAYED;
 }
 
-/* If it waits there: with another ticket. */
+/* If it waits there, or for an order to end: with another ticket. */
 static void enter_gate_anew(struct ing_visit *v)
 {
-	if (!waits_in_gate(v))
+	if (!waits_in_gate(v) && !v->held)
 		return;
+	ing_visit_leave_held(v);
 	ing_gate_leave(v->visits->stages.gate, &v->waiter, NULL);
 	char *url = v->run == NULL ? v->user->url(v) : NULL;
 	ing_visit_queue_up(v, url);
@@ -90,13 +91,15 @@ struct ing_visits *ing_visits_new(struct uv_loop_s *loop, const struct ing_visit
 void ing_visits_wire(struct ing_visits *all, const struct ing_visits_stages *stages)
 {
 	all->stages = *stages;
+	if (stages->robots != NULL)
+		ing_robots_wire(stages->robots, ing_visit_on_robots);
 }
 
 void ing_visits_free(struct ing_visits *all)
 {
 	if (all == NULL)
 		return;
-	ing_must(all->woken == NULL);
+	ing_must(all->woken == NULL && all->held == NULL);
 	uv_close((uv_handle_t *)&all->waking, on_closed);
 }
 
@@ -173,6 +176,7 @@ void ing_visit_start(struct ing_visit *v, const char *url, enum ing_via via)
 	ing_must(v->state == ING_VISIT_NEW);
 	v->state = ING_VISIT_WAITING;
 	v->via = (uint8_t)via;
+	ing_visit_begin_waiting(v);
 	ing_visit_queue_up(v, url);
 }
 
@@ -221,6 +225,11 @@ void ing_visit_set_alone(struct ing_visit *v)
 	enter_gate_anew(v);
 }
 
+const char *ing_visit_url(const struct ing_visit *v)
+{
+	return v->run != NULL ? v->run->url : NULL;
+}
+
 bool ing_visit_owes(const struct ing_visit *v)
 {
 	const struct ing_visit_run *r = v->run;
@@ -237,7 +246,7 @@ bool ing_visit_is_idle(const struct ing_visit *v)
 bool ing_visit_waits_for_hold(const struct ing_visit *v)
 {
 	const struct ing_robots_fetcher *f = &v->visits->stages.robots_fetcher;
-	return ing_gate_waits_for_hold(&v->waiter) ||
+	return v->held || ing_gate_waits_for_hold(&v->waiter) ||
 	       (v->robots.entry != NULL && f->ctx != NULL &&
 		       f->waits_for_hold(f->ctx, v->robots.entry));
 }

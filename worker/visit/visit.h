@@ -43,11 +43,19 @@ struct ing_cookies;
 struct ing_fetch;
 struct ing_blocked_hosts;
 struct ing_host_rules;
+struct ing_orders;
 struct ing_originals;
 struct ing_url_rules;
 struct ing_visit;
 struct ing_visit_run;
 struct ing_visits;
+
+/* How long a URL waited before its transfer. What is neither robots.txt's nor the host's was ours:
+ * the database, the disk, the broker, other requests' examinations. */
+struct ing_visit_wait {
+	uint32_t total_ms, robots_ms, host_ms;
+	uint32_t before; /* requests that waited for the host when it began to */
+};
 
 /* One URL asked for, once: each redirect and each try is a step of its own. In the owner's arena.
  */
@@ -56,7 +64,11 @@ struct ing_visit_step {
 	struct ing_visit *visit;
 	const char *url;
 	enum ing_via via;
-	uint64_t jar_version;       /* of the cookies when the URL was asked for */
+	uint64_t jar_version;    /* of the cookies when the URL was asked for */
+	bool asked;              /* a transfer was begun, and has ended: */
+	enum ing_status outcome; /* so (struct ing_exchange) */
+	uint32_t transfer_ms;    /* it took so long */
+	struct ing_visit_wait waited;
 	bool answered;              /* a header block came; else capture has the URL alone */
 	bool archiving;             /* its record is under way */
 	struct ing_capture capture; /* body_sha1hex is for the owner to set */
@@ -129,6 +141,8 @@ struct ing_visit_user {
 	void (*no_descriptor)(struct ing_visit *v);
 	void (*done)(struct ing_visit *v, const struct ing_visit_outcome *o);
 	void (*settled)(struct ing_visit *v);
+	/* When its request was taken (ing_now_ms()), for orders that concern new ones. NULL: long ago. */
+	uint64_t (*accepted_ms)(const struct ing_visit *v);
 	/* Whose message it is; false: nobody's. NULL: nobody's either. */
 	bool (*source)(const struct ing_visit *v, struct ing_source *ret);
 	bool is_robots_txt; /* robots.txt is not asked; the visit goes first within its lane */
@@ -139,7 +153,7 @@ struct ing_visit_user {
 
 enum ing_visit_state {
 	ING_VISIT_NEW,
-	ING_VISIT_WAITING, /* for robots.txt, for its turn, between two tries */
+	ING_VISIT_WAITING, /* for robots.txt, for its turn, between two tries, for an order to end */
 	ING_VISIT_TRANSFER,
 	ING_VISIT_DONE,
 	ING_VISIT_CANCELLED,
@@ -155,10 +169,13 @@ struct ing_visit { /* ing_visit_init(); the fields are the visit's own, but ctx 
 	void *ctx;                 /* the owner's */
 	struct ing_visit_run *run; /* from admission on; in the owner's arena */
 	unsigned magic;
-	uint8_t state; /* enum ing_visit_state */
-	uint8_t lane;  /* enum ing_lane */
-	uint8_t via;   /* enum ing_via: how the first URL came up */
-	bool alone;    /* it may have killed a process: admitted when nobody else is at work */
+	uint8_t state;  /* enum ing_visit_state */
+	uint8_t lane;   /* enum ing_lane */
+	uint8_t via;    /* enum ing_via: how the first URL came up */
+	bool alone : 1; /* it may have killed a process: admitted when nobody else is at work */
+	bool held : 1;  /* by an operator's order */
+	/* Low bits of ing_now_ms() when the URL began to wait; how long of that for robots.txt. */
+	uint32_t since_ms, robots_ms;
 };
 
 /* --- all of them --- */
@@ -167,6 +184,7 @@ struct ing_visits_conf {
 	const struct ing_url_rules *url_rules;         /* borrowed; NULL: none */
 	const struct ing_host_rules *host_rules;       /* borrowed; NULL: none */
 	const struct ing_blocked_hosts *blocked_hosts; /* borrowed; NULL: none */
+	const struct ing_orders *orders;               /* borrowed; NULL: none */
 	bool tls_fallback;                             /* where host_rules do not say */
 };
 
@@ -204,6 +222,10 @@ void ing_visits_set_rules(struct ing_visits *all, const struct ing_url_rules *ur
 const char *ing_visits_blocked_by(const struct ing_visits *all);
 /* While held no visit is admitted, and the time of those that wait does not count. */
 void ing_visits_hold(struct ing_visits *all, bool held);
+/* The orders have changed. */
+void ing_visits_on_orders(struct ing_visits *all);
+/* Visits that an order keeps waiting. */
+unsigned ing_visits_held_by_orders(const struct ing_visits *all);
 /* The host that a URL's requests wait for (ing_gate_key()), and what is to be expected of it. */
 bool ing_visits_host(const struct ing_visits *all, const char *url, char *ret, size_t ret_bytes);
 void ing_visits_look_ahead(
@@ -234,11 +256,15 @@ void ing_visit_set_lane(struct ing_visit *v, enum ing_lane lane);
 /* It must be alone from now on. */
 void ing_visit_set_alone(struct ing_visit *v);
 
+/* What is or will be asked for; NULL: it was not admitted yet, its owner knows. Borrowed. */
+const char *ing_visit_url(const struct ing_visit *v);
 /* settled() is still to come. */
 bool ing_visit_owes(const struct ing_visit *v);
 /* It does not wait and owes nothing: it may be freed. */
 bool ing_visit_is_idle(const struct ing_visit *v);
-/* It waits for a host that is held, itself or its robots.txt: that may take long. */
+/* It waits for a host that is held, or for an order to end, itself or its robots.txt: that may take long. */
 bool ing_visit_waits_for_hold(const struct ing_visit *v);
+/* It waits for an order to end. */
+bool ing_visit_waits_for_order(const struct ing_visit *v);
 /* An answer could not be archived, because its body could not be read back. */
 bool ing_visit_has_lost_answer(const struct ing_visit *v);

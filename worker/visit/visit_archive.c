@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/base/arena.h"
+#include "worker/fetch/fetch.h"
 #include "worker/store/lookup/lookup.h"
 #include "worker/visit/originals.h"
 #include "worker/visit/visit_priv.h"
@@ -44,7 +45,8 @@ static void on_archived(struct ing_archive_item *item)
 
 static void put(struct ing_visit_step *step)
 {
-	ing_archive_put(step->visit->visits->stages.archive, &step->capture.archive);
+	const struct ing_visits_stages *s = &step->visit->visits->stages;
+	ing_archive_put(s->archive, &step->capture.archive, ing_fetch_active(s->fetch));
 }
 
 /* The table cdx has one row for a URL and a second: an original of this second would take that of the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * visit_priv.h - the insides of visits, shared by their files: visit.c (birth, cancelling, the
- * end), visit_wait.c (rules, robots.txt, the gate), visit_archive.c (the archive), visit_transfer.c (transfers,
+ * end), visit_wait.c (rules, robots.txt, the gate), visit_orders.c (operators' orders), visit_archive.c (the archive), visit_transfer.c (transfers,
  * redirects, tries). Thread: loop only.
  */
 #pragma once
@@ -15,6 +15,8 @@ struct ing_visits {
 	uv_idle_t waking;
 	struct ing_robots_waiter *woken; /* list: visits that go on asking robots.txt */
 	uint64_t robots_ns;              /* spent on that since the turn began */
+	struct ing_robots_waiter *held;  /* list: visits that an order keeps waiting */
+	unsigned held_count;
 };
 
 /* What a visit has from its admission on. In the owner's arena. */
@@ -46,12 +48,23 @@ void ing_visit_end_with(
 
 /* visit_wait.c */
 void ing_visit_init_waiting(struct ing_visit *v);
+/* For struct ing_robots. */
+void ing_visit_on_robots(struct ing_robots_waiter *waiter);
+/* A URL begins to wait. */
+void ing_visit_begin_waiting(struct ing_visit *v);
 /* In WAITING: ask robots.txt, then enter the gate. url: NULL for run->url, which is there then. The
  * visit may have ended, and be gone, afterwards. */
 void ing_visit_queue_up(struct ing_visit *v, const char *url);
-/* Out of robots' list and of that of those that are to ask again. */
+/* Out of robots' list, of that of those that are to ask again, and of that of those that an order holds. */
 void ing_visit_leave_robots(struct ing_visit *v);
 void ing_visits_on_waking(uv_idle_t *waking);
+
+/* visit_orders.c */
+/* An order keeps it from asking for url: it waits until the orders change. False: none does. */
+bool ing_visit_obey(struct ing_visit *v, const char *url);
+/* The same of a visit whose turn it is, which gives its slot back. */
+bool ing_visit_obey_at_turn(struct ing_visit *v);
+void ing_visit_leave_held(struct ing_visit *v);
 
 /* visit_archive.c */
 /* Archive the answer of the last step, if there is one. */

@@ -39,6 +39,9 @@ static void record_answer(struct ing_visit *v, const struct ing_exchange *ex)
 	struct ing_visit_step *step = r->step;
 	char mimetype[ING_CDX_MIMETYPE_BYTES];
 	ing_cdx_mimetype(ex->content_type, mimetype);
+	step->asked = true;
+	step->outcome = ex->outcome;
+	step->transfer_ms = ex->total_us / 1000;
 	step->answered = ex->answered;
 	step->capture.http_status = ex->http_status;
 	step->capture.coded = ing_decode_needed(ex->content_encoding);
@@ -169,6 +172,16 @@ static void go_on_after_answer(struct ing_visit *v, struct ing_exchange *ex)
 	}
 }
 
+static void note_wait(const struct ing_visit *v, uint64_t now_ms)
+{
+	v->run->step->waited = (struct ing_visit_wait){
+		.total_ms = (uint32_t)now_ms - v->since_ms,
+		.robots_ms = v->robots_ms,
+		.host_ms = (uint32_t)ING_MIN(v->waiter.waited_ms, (uint64_t)UINT32_MAX),
+		.before = v->waiter.before,
+	};
+}
+
 static void on_fetched(void *ctx, struct ing_exchange *ex)
 {
 	struct ing_visit *v;
@@ -237,6 +250,7 @@ void ing_visit_ask(struct ing_visit *v)
 	const struct ing_visits *all = v->visits;
 	uint64_t now_ms = ing_now_ms();
 	ing_visit_add_step(v);
+	note_wait(v, now_ms);
 	r->tries++;
 	v->state = ING_VISIT_TRANSFER;
 	if (v->user->changed != NULL)
@@ -259,6 +273,7 @@ void ing_visit_ask(struct ing_visit *v)
 void ing_visit_wait_again(struct ing_visit *v)
 {
 	v->state = ING_VISIT_WAITING;
+	ing_visit_begin_waiting(v);
 	if (v->user->changed != NULL)
 		v->user->changed(v);
 	ing_visit_queue_up(v, NULL);

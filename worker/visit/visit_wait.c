@@ -107,15 +107,6 @@ static void go_on(struct ing_visit *v)
 	free(url);
 }
 
-/* A file may have had thousands of waiters, all woken in one call, and each means finding out its
- * URL and matching it against a file that may be made to cost time: they go on a few at a time. */
-static void on_robots(struct ing_robots_waiter *waiter)
-{
-	struct ing_visit *v = ING_CONTAINER(waiter, struct ing_visit, robots);
-	ing_must(v->magic == ING_VISIT_MAGIC);
-	put_off(v);
-}
-
 /* Being in robots' list, which knows its entry, or in none is not being in this one. */
 static void leave_woken(struct ing_visits *all, struct ing_robots_waiter *waiter)
 {
@@ -130,6 +121,8 @@ static void on_granted(struct ing_gate_waiter *waiter)
 	struct ing_visit *v = ING_CONTAINER(waiter, struct ing_visit, waiter);
 	ing_must(v->magic == ING_VISIT_MAGIC);
 	struct ing_visits *all = v->visits;
+	if (ing_visit_obey_at_turn(v))
+		return;
 	ing_visit_admit(v);
 	const struct ing_visit_run *r = v->run;
 	struct ing_decision d;
@@ -165,7 +158,22 @@ static const struct ing_gate_user gate_user = {.granted = on_granted, .refused =
 void ing_visit_init_waiting(struct ing_visit *v)
 {
 	v->waiter.user = &gate_user;
-	v->robots.done = on_robots;
+}
+
+void ing_visit_begin_waiting(struct ing_visit *v)
+{
+	v->since_ms = (uint32_t)ing_now_ms();
+	v->robots_ms = 0;
+}
+
+/* A file may have had thousands of waiters, all woken in one call, and each means finding out its
+ * URL and matching it against a file that may be made to cost time: they go on a few at a time. */
+void ing_visit_on_robots(struct ing_robots_waiter *waiter)
+{
+	struct ing_visit *v = ING_CONTAINER(waiter, struct ing_visit, robots);
+	ing_must(v->magic == ING_VISIT_MAGIC);
+	v->robots_ms = (uint32_t)ing_now_ms() - v->since_ms;
+	put_off(v);
 }
 
 /* A file may be made to cost milliseconds for each URL, and hundreds of redirects may come in one
@@ -179,6 +187,8 @@ void ing_visit_queue_up(struct ing_visit *v, const char *url)
 	}
 	if (v->user->may_wait != NULL && !v->user->may_wait(v, next))
 		return;
+	if (ing_visit_obey(v, next))
+		return;
 	struct ing_robots_view view = ask_robots(v, next);
 	if (view.verdict == ING_ROBOTS_PENDING)
 		return;
@@ -190,6 +200,7 @@ void ing_visit_queue_up(struct ing_visit *v, const char *url)
 
 void ing_visit_leave_robots(struct ing_visit *v)
 {
+	ing_visit_leave_held(v);
 	ing_robots_leave(&v->robots);
 	leave_woken(v->visits, &v->robots);
 }

@@ -109,6 +109,11 @@ class Browser:
             assert time.monotonic() < deadline, f"{expression} is not true after {timeout} s:\n{self.evaluate('document.body.innerText')}"
             time.sleep(0.05)
 
+    def forget(self):
+        """Begins the lists of what was said and asked for anew."""
+        for seen in (self.messages, self.requests, self.dialogs):
+            seen.clear()
+
     def close(self):
         self.process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -17,6 +17,7 @@ was none; only a fault of some milliseconds could pass.
 
 import dataclasses
 import email.utils
+import itertools
 import socket
 import ssl
 import struct
@@ -40,6 +41,7 @@ class Answer:
     delay_s: float = 0.0
     reset: bool = False  # instead of any answer
     cut: int = -1  # send so many bytes of the body and end the connection
+    close: bool = False  # end the connection after the answer
 
     def lines(self):
         given = self.headers() if callable(self.headers) else (self.headers or {})
@@ -70,6 +72,8 @@ class Request:
     end: float = 0.0  # 0: not ended yet
     status: int = 0  # 0: reset
     headers: dict = dataclasses.field(default_factory=dict)
+    connection: int = 0  # counts from 0
+    resumed: bool = False  # the connection is one of TLS that resumed a session
 
 
 class PoliteServer:
@@ -83,6 +87,7 @@ class PoliteServer:
         self.ending = threading.Event()
         self.scripts = {}
         self.record = []
+        self.connections = itertools.count()
         self.listeners = []
         self.ports = {}
 
@@ -158,12 +163,13 @@ class PoliteServer:
             if context:
                 sock = context.wrap_socket(sock, server_side=True)
             with sock:
-                while self._serve_one(sock, scheme):
+                number = next(self.connections)
+                while self._serve_one(sock, scheme, number):
                     pass
         except OSError:
             sock.close()  # the peer has gone
 
-    def _serve_one(self, sock, scheme):
+    def _serve_one(self, sock, scheme, number):
         """Reads a request and answers it; False at the end of the connection."""
         data = sock.recv(65536)
         start = time.monotonic()
@@ -177,7 +183,8 @@ class PoliteServer:
         first, *lines = data.split(b"\r\n\r\n", 1)[0].decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         host = headers.get("host", "").split(":")[0].lower()
-        request = Request(host, first.split(" ")[1], scheme, start, headers=headers)
+        request = Request(host, first.split(" ")[1], scheme, start, headers=headers, connection=number,
+                          resumed=isinstance(sock, ssl.SSLSocket) and sock.session_reused)
         answer = self._answer(host, request.path)
         if callable(answer):
             answer = answer(request)
@@ -202,7 +209,7 @@ class PoliteServer:
         block = f"HTTP/1.1 {answer.status} Said\r\n{head}\r\n".encode("latin-1")
         body = answer.body if answer.cut < 0 else answer.body[:answer.cut]
         sock.sendall(block + body)
-        return answer.cut < 0
+        return answer.cut < 0 and not answer.close
 
 
 # --- judging the record ---

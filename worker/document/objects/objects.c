@@ -49,6 +49,7 @@ struct ing_objects {
 	/* Of the last line about it, also when it has recovered in between. */
 	enum ing_object_outcome why;
 	uint64_t next_log_ms;
+	char trouble[300]; /* of the last failure */
 	struct ing_objects_stats stats;
 };
 
@@ -148,6 +149,7 @@ static void note_failure(struct ing_objects *s, const struct ing_object_verdict 
 	if (!s->failing)
 		s->failing_since_ms = now_ms;
 	s->failing = true;
+	snprintf(s->trouble, sizeof(s->trouble), "%s: %s", word_of(v->outcome), v->detail);
 	log_failure(s, v, now_ms);
 	if (now_ms < s->not_before_ms)
 		return; /* one of those that ran when the first one failed */
@@ -360,6 +362,13 @@ void ing_objects_cancel(struct ing_object *o)
 	}
 	set_state(o, ENDED);
 	kick(s);
+}
+
+const char *ing_objects_trouble(const struct ing_objects *s)
+{
+	if (!ing_objects_blocked(s))
+		return NULL;
+	return s->failing ? s->trouble : "it has not answered";
 }
 
 bool ing_objects_blocked(const struct ing_objects *s)

@@ -66,5 +66,7 @@ void ing_objects_put(struct ing_objects *s, struct ing_object *o);
 void ing_objects_cancel(struct ing_object *o);
 /* Objects wait, and nothing but failures has come for a second, or nothing at all for five. */
 bool ing_objects_blocked(const struct ing_objects *s);
+/* Why; NULL: it is not. */
+const char *ing_objects_trouble(const struct ing_objects *s);
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_objects_stats(const struct ing_objects *s, struct ing_objects_stats *ret);

@@ -539,6 +539,11 @@ bool ing_leases_away(const struct ing_leases *l)
 	return l->away;
 }
 
+const char *ing_leases_trouble(const struct ing_leases *l)
+{
+	return l->away ? ing_pg_thread_trouble(l->rounds.thread) : NULL;
+}
+
 void ing_leases_on_blocks(struct ing_leases *l,
 	void (*fn)(void *ctx, const struct ing_lease_block *blocks, size_t count), void *ctx)
 {

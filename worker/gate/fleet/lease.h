@@ -103,6 +103,8 @@ void ing_leases_update(struct ing_leases *l, const char *host, const struct ing_
 /* The same, and release the lease. */
 void ing_leases_release(struct ing_leases *l, const char *host, const struct ing_host_backoff *p);
 bool ing_leases_away(const struct ing_leases *l); /* the database is away */
+/* Why, valid until the next call; NULL: it is not. */
+const char *ing_leases_trouble(const struct ing_leases *l);
 
 /* fn is called on the loop when the table of blocks has changed, and at the start, with all of
  * them, borrowed during the call. fn NULL: the table is not checked. */

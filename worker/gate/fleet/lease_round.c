@@ -22,9 +22,9 @@ static void record_pace(struct ing_lease_rounds *rs)
 {
 	bool slow = rs->pace.rows < ING_LEASE_BATCH_MIN;
 	atomic_store(&rs->batch, batch_of(&rs->pace));
-	if (slow && ing_log_throttle_pass(&rs->slow_gate, REMIND_MS, NULL))
-		ing_log(ING_LOG_WARNING, "database: slow: hosts are leased %u at a time",
-			rs->pace.rows);
+	if (slow)
+		ing_log_throttled(&rs->slow_gate, REMIND_MS, ING_LOG_WARNING,
+			"database: slow: hosts are leased %u at a time", rs->pace.rows);
 }
 
 struct attempt {

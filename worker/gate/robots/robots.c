@@ -26,19 +26,22 @@ struct ing_robots_entry {
 	bool is_fetching; /* its token is out */
 	bool is_listed;   /* in the list by last use */
 	UT_hash_handle hh;
-	struct ing_robots_entry *prev, *next; /* by last use */
+	struct ing_robots_entry *prev, *next; /* by last use; or of those being fetched */
 	struct ing_robots *robots;
 	struct ing_robots_waiter waiters; /* a ring; this is its head */
 	size_t waiting;
-	size_t bytes; /* as counted in the cache's */
+	uint64_t since_ms; /* it is being fetched */
+	size_t bytes;      /* as counted in the cache's */
 	struct ing_robots_file file;
 	char key[]; /* scheme and authority, "https://example.org:8443" */
 };
 
 struct ing_robots {
 	struct ing_robots_conf conf;
+	ing_robots_done_f *done;
 	struct ing_robots_entry *entries; /* by key */
 	struct ing_robots_entry *used;    /* the one used last comes first */
+	struct ing_robots_entry *fetching;
 	struct ing_robots_stats stats;
 	char detail[ING_ROBOTS_MAX_DETAIL_BYTES]; /* of the last view */
 };
@@ -178,7 +181,7 @@ static void call_waiters(struct ing_robots_entry *e)
 	while (ring.next != &ring) {
 		struct ing_robots_waiter *w = ring.next;
 		remove_waiter(w);
-		w->done(w);
+		e->robots->done(w);
 	}
 }
 
@@ -189,6 +192,8 @@ static void fetch_file(struct ing_robots_entry *e)
 	snprintf(url, sizeof(url), "%s" FILE_PATH, e->key);
 	unlist_entry(e);
 	e->is_fetching = true;
+	DL_APPEND(r->fetching, e);
+	e->since_ms = ing_now_ms();
 	r->stats.fetched++;
 	r->conf.fetch(r->conf.ctx, url, e);
 }
@@ -288,6 +293,11 @@ struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf)
 	return r;
 }
 
+void ing_robots_wire(struct ing_robots *r, ing_robots_done_f *done)
+{
+	r->done = done;
+}
+
 void ing_robots_free(struct ing_robots *r)
 {
 	struct ing_robots_entry *e;
@@ -336,6 +346,9 @@ void ing_robots_fetched(struct ing_robots *r, void *token, const struct ing_robo
 	count_bytes(e);
 	r->stats.unreachable += e->file.kind == ING_ROBOTS_FILE_UNREACHABLE;
 	e->is_fetching = false;
+	DL_DELETE(r->fetching, e);
+	ing_histogram_add(
+		r->stats.fetch_us, ING_METRIC_DURATION, (ing_now_ms() - e->since_ms) * 1000);
 	call_waiters(e);
 	evict_entries(r); /* before it is listed: the latest file is kept, whatever its size */
 	if (!e->is_fetching)
@@ -361,6 +374,14 @@ void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing
 		if (info.known && (!ret->known || is_blocking(&info)))
 			*ret = info;
 	}
+}
+
+void ing_robots_each_awaited(const struct ing_robots *r,
+	void (*fn)(void *ctx, const char *origin, unsigned waiting), void *ctx)
+{
+	for (const struct ing_robots_entry *e = r->fetching; e != NULL; e = e->next)
+		if (e->waiting > 0)
+			fn(ctx, e->key, (unsigned)e->waiting);
 }
 
 void ing_robots_stats(const struct ing_robots *r, struct ing_robots_stats *ret)

@@ -59,13 +59,13 @@ enum ing_robots_verdict {
 	ING_ROBOTS_FAILED,     /* there is no verdict: outcome is how the URL ends */
 };
 
-struct ing_robots_waiter { /* zero-initialise, set done */
+struct ing_robots_waiter { /* zero-initialise */
 	struct ing_robots_waiter *prev, *next;
 	struct ing_robots_entry *entry; /* NULL: not waiting */
-	/* Out of the list; call ing_robots_ask() again for the verdict. From inside here it is
-	 * PENDING only if it has expired meanwhile; later the file may also have been evicted. */
-	void (*done)(struct ing_robots_waiter *w);
 };
+/* For a waiter that is out of the list: call ing_robots_ask() again for the verdict. From inside here
+ * it is PENDING only if it has expired meanwhile; later the file may also have been evicted. */
+typedef void ing_robots_done_f(struct ing_robots_waiter *w);
 
 struct ing_robots_view { /* of a verdict */
 	enum ing_robots_verdict verdict;
@@ -79,6 +79,8 @@ struct ing_robots_view { /* of a verdict */
 
 struct ing_robots *ing_robots_new(const struct ing_robots_conf *conf);
 void ing_robots_free(struct ing_robots *r); /* NULL is fine; nobody may be waiting */
+/* done: of all waiters. Before the first of them. */
+void ing_robots_wire(struct ing_robots *r, ing_robots_done_f *done);
 /* May this URL be fetched? waiter (not waiting): called when the verdict is PENDING. NULL: nothing
  * is fetched, and what is known is used even if it has expired. A URL that is not http or https is
  * FAILED. */
@@ -109,6 +111,11 @@ struct ing_robots_info { /* for operators, of one authority */
 /* Looks for both schemes of a host name (may have ":PORT"), https first, then for both with "www."
  * before it. Describes the first whose robots.txt blocks URLs at present, else the first known. */
 void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing_robots_info *ret);
+
+/* fn for each robots.txt that is being fetched while URLs wait for it: its origin ("https://example.org:8443") and how
+ * many do; fn must not call this. */
+void ing_robots_each_awaited(const struct ing_robots *r,
+	void (*fn)(void *ctx, const char *origin, unsigned waiting), void *ctx);
 
 /* Its rows of worker/model/metrics.def, as they are now. */
 void ing_robots_stats(const struct ing_robots *r, struct ing_robots_stats *ret);

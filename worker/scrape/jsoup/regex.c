@@ -4,16 +4,17 @@
  * MemoryDenyWriteExecute and the examiners' sandbox forbid, and it counts steps differently. Each
  * match allocates its own match data, so that one expression serves any thread.
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "worker/scrape/jsoup/regex.h"
 
 #include <ctype.h>
-#include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/utf8.h"
+#include "worker/scrape/jsoup/literals.h"
 #include "worker/scrape/jsoup/regex_java.h"
+#include "worker/scrape/jsoup/regex_literals.h"
+#include "worker/scrape/jsoup/regex_priv.h"
 
 #define MAX_PATTERN_BYTES ((size_t)64 << 10)
 /* Steps of one match, about 50 ms: one step a byte is enough for a text of a megabyte, and more
@@ -25,13 +26,14 @@
 struct ing_regex {
 	pcre2_code *code;
 	pcre2_match_context *limits;
+	struct ing_literals *literals; /* every match contains one; NULL: unknown */
 	unsigned groups;
 	unsigned names;
 	const unsigned char *name_table;
 	unsigned name_entry_bytes;
 };
 
-static pcre2_match_context *make_limits(void)
+pcre2_match_context *ing_regex_make_limits(void)
 {
 	pcre2_match_context *c = pcre2_match_context_create(NULL);
 	ing_must(c != NULL);
@@ -41,11 +43,11 @@ static pcre2_match_context *make_limits(void)
 	return c;
 }
 
-static pcre2_code *compile_code(
-	const char *pattern, size_t bytes, unsigned flags, struct ing_error *err)
+pcre2_code *ing_regex_compile_code(
+	const char *pattern, size_t bytes, unsigned flags, uint32_t options, struct ing_error *err)
 {
 	bool bytes_only = (flags & ING_REGEX_BYTES) != 0;
-	uint32_t options = PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+	options |= PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
 	options |= bytes_only ? PCRE2_NEVER_UTF : PCRE2_UTF;
 	if ((flags & ING_REGEX_NO_CASE) != 0)
 		options |= PCRE2_CASELESS;
@@ -175,10 +177,14 @@ static void add_replacement(const struct ing_regex *r, const char *text, const c
 
 /* --- matching --- */
 
-/* Run; *ret_data (unless NULL) is the caller's to free. */
+/* Run; *ret_data (unless NULL) is the caller's to free. NO: it may be NULL. */
 static enum ing_regex_end run(const struct ing_regex *r, const char *text, size_t bytes,
 	uint32_t pairs, pcre2_match_data **ret_data)
 {
+	if (ret_data != NULL)
+		*ret_data = NULL;
+	if (r->literals != NULL && !ing_literals_in(r->literals, text, bytes))
+		return ING_REGEX_NO;
 	pcre2_match_data *data = pcre2_match_data_create(pairs, NULL);
 	ing_must(data != NULL);
 	int rc = pcre2_match(r->code, (PCRE2_SPTR)(text != NULL ? text : ""), bytes, 0,
@@ -207,12 +213,15 @@ int ing_regex_compile(const char *pattern, size_t bytes, unsigned flags, struct 
 	int rc = ing_regex_check_java(pattern, bytes, bytes_only, err);
 	if (rc < 0)
 		return rc;
-	pcre2_code *code = compile_code(pattern, bytes, flags, err);
+	pcre2_code *code = ing_regex_compile_code(pattern, bytes, flags, 0, err);
 	if (code == NULL)
 		return -ING_FAIL_SYNTAX;
 	struct ing_regex *r = ing_alloc(sizeof(*r));
 	r->code = code;
-	r->limits = make_limits();
+	r->limits = ing_regex_make_limits();
+	if ((flags & ING_REGEX_PCRE2_ALONE) == 0)
+		r->literals = ing_regex_literals(
+			pattern, bytes, (flags & ING_REGEX_NO_CASE) != 0, !bytes_only);
 	learn_names(r);
 	*ret = r;
 	return 0;
@@ -222,6 +231,7 @@ void ing_regex_free(struct ing_regex *r)
 {
 	if (r == NULL)
 		return;
+	ing_literals_free(r->literals);
 	pcre2_match_context_free(r->limits);
 	pcre2_code_free(r->code);
 	free(r);
@@ -237,10 +247,9 @@ enum ing_regex_end ing_regex_groups(const struct ing_regex *r, const char *text,
 {
 	pcre2_match_data *data;
 	enum ing_regex_end end = run(r, text, bytes, r->groups + 1, &data);
-	const size_t *pairs = pcre2_get_ovector_pointer(data);
+	const size_t *pairs = end == ING_REGEX_YES ? pcre2_get_ovector_pointer(data) : NULL;
 	for (size_t i = 0; i < max; i++) {
-		bool took_part =
-			end == ING_REGEX_YES && i <= r->groups && pairs[2 * i] != PCRE2_UNSET;
+		bool took_part = pairs != NULL && i <= r->groups && pairs[2 * i] != PCRE2_UNSET;
 		from[i] = took_part ? pairs[2 * i] : SIZE_MAX;
 		to[i] = took_part ? pairs[2 * i + 1] : SIZE_MAX;
 	}

@@ -187,6 +187,17 @@ void ing_selector_free(struct ing_selector *s)
 	free(s);
 }
 
+const char *ing_selector_regex(const struct ing_selector *s, size_t i, bool *ret_in_text)
+{
+	const struct ing_sel_regex *r = s->regexes;
+	for (; r != NULL && i > 0; i--)
+		r = r->next;
+	if (r == NULL)
+		return NULL;
+	*ret_in_text = r->in_text;
+	return r->text;
+}
+
 const char *ing_selector_text(const struct ing_selector *s)
 {
 	return s->text;

@@ -15,6 +15,8 @@
  * :matchText changes the tree: text nodes become pseudo elements and stay so (tree.h).
  */
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
 #include "common/base/error.h"
 #include "common/markup/tree.h"
 
@@ -27,6 +29,9 @@ int ing_selector_compile(const char *text, size_t bytes, struct ing_selector **r
 	struct ing_error *err) ING_MUST_CHECK;
 void ing_selector_free(struct ing_selector *s); /* NULL is fine */
 const char *ing_selector_text(const struct ing_selector *s);
+/* Returns the i-th of its regular expressions, in any order; NULL when there are no more. in_text:
+ * it is looked for in the text of elements, not in an attribute. */
+const char *ing_selector_regex(const struct ing_selector *s, size_t i, bool *ret_in_text);
 
 struct ing_matcher *ing_matcher_new(void);
 void ing_matcher_free(struct ing_matcher *m); /* NULL is fine */

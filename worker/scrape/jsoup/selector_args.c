@@ -75,7 +75,8 @@ static int read_balanced(struct ing_sel_parser *p, char open, char close, struct
 		"this %c has no %c (quotes must be paired or escaped, \\' and \\\")", open, close);
 }
 
-static int compile_regex(struct ing_sel_parser *p, struct slice a, struct ing_sel_simple *x)
+static int compile_regex(
+	struct ing_sel_parser *p, struct slice a, bool in_text, struct ing_sel_simple *x)
 {
 	struct ing_error err = {0};
 	int rc = ing_regex_compile(p->s + a.from, a.to - a.from, 0, &x->regex, &err);
@@ -92,9 +93,11 @@ static int compile_regex(struct ing_sel_parser *p, struct slice a, struct ing_se
 	}
 	struct ing_sel_regex *owned = ing_arena_alloc(&p->sel->ar, sizeof(*owned));
 	owned->regex = x->regex;
+	owned->text = ing_arena_strndup(&p->sel->ar, p->s + a.from, a.to - a.from);
+	owned->in_text = in_text;
 	owned->next = p->sel->regexes;
 	p->sel->regexes = owned;
-	x->regex_text = ing_arena_strndup(&p->sel->ar, p->s + a.from, a.to - a.from);
+	x->regex_text = owned->text;
 	return 0;
 }
 
@@ -197,7 +200,7 @@ int ing_sel_parse_attr(struct ing_sel_parser *p, struct ing_sel_simple *ret)
 		return rc;
 	struct slice value = {at + strlen(o->text), in.to};
 	if (o->op == ING_SEL_ATTR_MATCHES)
-		return compile_regex(p, value, ret);
+		return compile_regex(p, value, false, ret);
 	set_attr_value(p, value, ret);
 	if (ret->bytes == 0 && o->op != ING_SEL_ATTR_EQUALS && o->op != ING_SEL_ATTR_NOT_EQUALS)
 		return ing_sel_error(p, value.from, "missing value after %s", o->text);
@@ -370,7 +373,7 @@ static int parse_argument(
 	case ARG_NTH:
 		return parse_nth(p, a, x);
 	case ARG_REGEX:
-		return compile_regex(p, a, x);
+		return compile_regex(p, a, true, x);
 	default:
 		parse_words(p, a, (enum argument)kind->argument, x);
 		return 0;

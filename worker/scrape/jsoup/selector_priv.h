@@ -5,7 +5,8 @@
  *   selector.c         public: compile, free; orders tests by cost, numbers memos
  *   selector_parse.c   text to struct ing_sel_group: combinators, types, ids, classes
  *   selector_args.c    arguments in brackets and parentheses
- *   selector_index.c   indexes of a page: elements by id and class, positions among siblings
+ *   selector_index.c   where a search looks: candidates, positions among siblings
+ *   selector_words.c   elements by id and class
  *   selector_simple.c  whether an element passes one test
  *   selector_match.c   whether an element matches: combinators, :has, memos
  *   selector_search.c  public: matcher, budget, search
@@ -155,8 +156,20 @@ struct ing_selector {
 
 struct ing_sel_regex {
 	struct ing_regex *regex;
+	const char *text;
+	bool in_text; /* of elements, not in an attribute */
 	struct ing_sel_regex *next;
 };
+
+/* ASCII letters of eight bytes in lower case. */
+#define ING_SEL_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+static inline uint64_t ing_sel_lower_eight(uint64_t eight)
+{
+	uint64_t low7 = eight & ING_SEL_EACH(0x7f);
+	uint64_t from_a = low7 + ING_SEL_EACH(0x80 - 'A');
+	uint64_t past_z = low7 + ING_SEL_EACH(0x7f - 'Z');
+	return eight | ((from_a & ~past_z & ~eight & ING_SEL_EACH(0x80)) >> 2);
+}
 
 /* --- parsing --- */
 
@@ -193,7 +206,7 @@ struct ing_sel_bound {
 	uint32_t count;
 };
 
-/* Elements by a word of an attribute (selector_index.c). */
+/* Elements by a word of an attribute (selector_words.c). */
 struct ing_sel_index {
 	struct ing_sel_word *words;
 	uint32_t word_count, word_cap;
@@ -296,6 +309,11 @@ void ing_sel_find_source(
 	struct ing_matcher *m, const struct ing_sel_step *step, struct ing_sel_source *ret);
 void ing_sel_drop_index(struct ing_matcher *m);
 void ing_sel_drop_map(struct ing_matcher *m);
+
+/* selector_words.c: the elements with an id or a class; ret stays as it is when there are none. */
+void ing_sel_look_up(struct ing_matcher *m, struct ing_sel_index *x, bool classes,
+	const struct ing_sel_binding *b, struct ing_sel_bound *ret);
+void ing_sel_drop_words(struct ing_sel_index *x);
 
 /* selector_simple.c: all tests but :has, :is, :not. */
 bool ing_sel_passes(struct ing_matcher *m, const struct ing_sel_simple *x, ing_node n);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/utf8.h"
 #include "common/markup/link.h"
 #include "common/data/unicode.h"
 #include "worker/scrape/jsoup/text.h"
@@ -28,10 +29,7 @@ struct value {
 
 static bool is_ascii(const char *s, size_t bytes)
 {
-	unsigned char seen = 0;
-	for (size_t i = 0; i < bytes; i++)
-		seen |= (unsigned char)s[i];
-	return seen < 0x80;
+	return ing_utf8_ascii_run(s, bytes) == bytes;
 }
 
 static char fold(char c)
@@ -49,12 +47,32 @@ static bool begins_with(const char *s, const struct ing_sel_simple *x)
 	return true;
 }
 
+/* Whether the first two letters of x's value are somewhere among nine bytes, case aside. */
+static bool may_begin_in(const char *s, const struct ing_sel_simple *x)
+{
+	uint64_t here, next;
+	memcpy(&here, s, sizeof(here));
+	memcpy(&next, s + 1, sizeof(next));
+	here = ing_sel_lower_eight(here) ^ ING_SEL_EACH((unsigned char)x->value[0]);
+	next = ing_sel_lower_eight(next) ^ ING_SEL_EACH((unsigned char)x->value[1]);
+	/* A byte is 0 where both stand. */
+	return (((here | next) + ING_SEL_EACH(0x7f)) & ING_SEL_EACH(0x80)) != ING_SEL_EACH(0x80);
+}
+
+/* ASCII s contains x's value, case aside. */
 static bool contains_ascii(const char *s, size_t bytes, const struct ing_sel_simple *x)
 {
 	char low = x->value[0];
-	for (size_t i = 0; i + x->bytes <= bytes; i++) {
-		if (fold(s[i]) == low && begins_with(s + i, x))
-			return true;
+	size_t i = 0;
+	while (i + x->bytes <= bytes) {
+		if (x->bytes >= 2 && bytes - i > 8 && !may_begin_in(s + i, x)) {
+			i += 8;
+			continue;
+		}
+		for (size_t end = ING_MIN(i + 8, bytes - x->bytes + 1); i < end; i++) {
+			if (fold(s[i]) == low && begins_with(s + i, x))
+				return true;
+		}
 	}
 	return false;
 }

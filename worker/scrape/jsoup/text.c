@@ -19,6 +19,7 @@ struct writer {
 	const struct ing_tree *t;
 	struct ing_buf *out;
 	size_t start;
+	ing_node keep_end;   /* from it on no element that keeps white space is open */
 	uint32_t *from, *to; /* of a map */
 };
 
@@ -29,6 +30,9 @@ struct visitor {
 };
 
 /* --- what bytes are --- */
+
+/* Bytes above ASCII are below 0. */
+typedef signed char lanes __attribute__((vector_size(16)));
 
 enum class {
 	PLAIN,
@@ -67,13 +71,33 @@ static size_t special_at(const char *s, size_t bytes, bool *ret_white)
 	}
 }
 
+/* The same sixteen bytes at a time: the compiler has instructions for them on most machines. */
+static size_t copy_many_words(char *to, const char *s, size_t bytes, bool *drop)
+{
+	size_t n = 0;
+	while (bytes - n > sizeof(lanes) && !(*drop && s[n] == ' ')) {
+		lanes some, next;
+		memcpy(&some, s + n, sizeof(some));
+		memcpy(&next, s + n + 1, sizeof(next));
+		lanes bad = (some < ' ') | ((some == ' ') & (next == ' '));
+		uint64_t halves[2];
+		memcpy(halves, &bad, sizeof(halves));
+		if ((halves[0] | halves[1]) != 0)
+			break;
+		memcpy(to + n, &some, sizeof(some));
+		n += sizeof(some);
+		*drop = s[n - 1] == ' ';
+	}
+	return n;
+}
+
 /* Copy what stays as it is, eight bytes at a time: ASCII without control characters in which no
  * space follows a space (`drop`: nor begins). Most of a text is that, its words too short to be
  * looked for one by one. */
 static size_t copy_words(char *to, const char *s, size_t bytes, bool *drop)
 {
 	const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f), high = ~low7;
-	size_t n = 0;
+	size_t n = copy_many_words(to, s, bytes, drop);
 	for (; bytes - n >= 8; n += 8) {
 		uint64_t eight;
 		memcpy(&eight, s + n, 8);
@@ -123,6 +147,18 @@ static bool is_preserved(const struct ing_tree *t, ing_node n, uint32_t flag)
 		at = t->nodes[at].parent;
 	}
 	return false;
+}
+
+/* The end of n's subtree when white space may be kept in all of it, by an element around it. */
+static ing_node keep_end_above(const struct ing_tree *t, ing_node n)
+{
+	ing_node at = t->nodes[n].parent;
+	for (int i = 0; i < PRESERVE_LEVELS && at != ING_NODE_NONE; i++) {
+		if ((flags_of(t, at) & (ING_NAME_PRESERVE | ING_NAME_VERBATIM)) != 0)
+			return t->nodes[n].end;
+		at = t->nodes[at].parent;
+	}
+	return 0;
 }
 
 /* --- writing --- */
@@ -177,10 +213,23 @@ static void add_raw(struct writer *w, ing_node n)
 	add_all(w->out, w->t->nodes[n].text.data, w->t->nodes[n].text.bytes);
 }
 
+/* An element is entered. */
+static void keep_within(struct writer *w, ing_node n, uint32_t flags)
+{
+	if ((flags & (ING_NAME_PRESERVE | ING_NAME_VERBATIM)) != 0)
+		w->keep_end = ING_MAX(w->keep_end, w->t->nodes[n].end);
+}
+
+static bool keeps_space(const struct writer *w, ing_node n, uint32_t flag)
+{
+	bool may_keep = n < w->keep_end || w->t->nodes[n].kind == ING_NODE_CDATA;
+	return may_keep && is_preserved(w->t, n, flag);
+}
+
 static void add_normalised(struct writer *w, ing_node n)
 {
 	const struct ing_tree_node *node = &w->t->nodes[n];
-	if (is_preserved(w->t, n, ING_NAME_PRESERVE))
+	if (keeps_space(w, n, ING_NAME_PRESERVE))
 		add_raw(w, n);
 	else
 		ing_text_normalise(node->text.data, node->text.bytes, ends_in(w, 1, ' '), w->out);
@@ -203,6 +252,7 @@ static void walk(struct writer *w, const struct visitor *v, ing_node root, const
 {
 	const struct ing_tree *t = w->t;
 	ing_node next;
+	w->keep_end = keep_end_above(t, root);
 	for (ing_node n = root; n < t->nodes[root].end && !w->out->failed; n = next) {
 		ing_node at = n;
 		next = n + 1;
@@ -231,7 +281,9 @@ static void walk(struct writer *w, const struct visitor *v, ing_node root, const
 
 static void enter_plain(struct writer *w, ing_node n)
 {
-	if (written(w) > 0 && (flags_of(w->t, n) & (ING_NAME_BLOCK | ING_NAME_BREAK)) != 0)
+	uint32_t flags = flags_of(w->t, n);
+	keep_within(w, n, flags);
+	if (written(w) > 0 && (flags & (ING_NAME_BLOCK | ING_NAME_BREAK)) != 0)
 		add_space(w);
 }
 
@@ -289,7 +341,7 @@ static const struct visitor whole = {add_raw, enter_whole, leave_whole};
 static void add_formatted(struct writer *w, ing_node n)
 {
 	const struct ing_tree_node *node = &w->t->nodes[n];
-	if (is_preserved(w->t, n, ING_NAME_VERBATIM))
+	if (keeps_space(w, n, ING_NAME_VERBATIM))
 		add_raw(w, n);
 	else
 		ing_text_normalise(node->text.data, node->text.bytes,
@@ -299,6 +351,7 @@ static void add_formatted(struct writer *w, ing_node n)
 static void enter_formatted(struct writer *w, ing_node n)
 {
 	uint32_t flags = flags_of(w->t, n);
+	keep_within(w, n, flags);
 	if (written(w) > 0 && (flags & (ING_NAME_BLOCK | ING_NAME_BREAK)) != 0 &&
 		!ends_in(w, 1, '\n'))
 		ing_buf_add_char(w->out, '\n');
@@ -322,6 +375,7 @@ static const struct visitor formatted = {add_formatted, enter_formatted, leave_f
 static void walk_own(struct writer *w, const struct visitor *v, ing_node n)
 {
 	const struct ing_tree *t = w->t;
+	w->keep_end = t->nodes[n].end;
 	if (is_text(t, n)) {
 		v->text(w, n);
 		return;
@@ -406,6 +460,11 @@ void ing_text_formatted(
 	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk(&w, &formatted, n, skip);
 	trim_written(&w);
+}
+
+bool ing_text_is_preserved(const struct ing_tree *t, ing_node text)
+{
+	return is_preserved(t, text, ING_NAME_PRESERVE);
 }
 
 void ing_text_normalise(const char *s, size_t bytes, bool lead, struct ing_buf *out)

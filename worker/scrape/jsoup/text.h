@@ -31,6 +31,11 @@ void ing_text_whole_own(const struct ing_tree *t, ing_node n, struct ing_buf *ou
 void ing_text_data(const struct ing_tree *t, ing_node n, struct ing_buf *out);
 /* hasText(): whether some text node below is not blank; a no-break space is not blank. */
 bool ing_text_has(const struct ing_tree *t, ing_node n);
+/* Returns the number of words in the first max_bytes of n's ing_text(), which is not made for it:
+ * runs of anything but white space, Unicode's included. */
+uint32_t ing_text_word_count(const struct ing_tree *t, ing_node n, size_t max_bytes);
+/* Whether ing_text() keeps the white space of a text node as it is. */
+bool ing_text_is_preserved(const struct ing_tree *t, ing_node text);
 
 /* Formatted text (PubFetcher's), with lines and paragraphs: a block begins and ends a line,
  * blockquote body dir dl fieldset figure form h1-h6 hr listing menu ol p plaintext pre ul xmp have

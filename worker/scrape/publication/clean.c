@@ -5,6 +5,10 @@
  * a subtree is a range of nodes, "has a main ancestor" is whether the last such range has ended.
  * Backward, the next mark of the main content is known at every element, so that "has a main
  * descendant" is a comparison of indexes.
+ *
+ * The first pass is made once a page, for both ways to clean it. As the elements of a page share a few
+ * classes, what a class says is remembered, in a table of fixed size: values that share a slot are
+ * judged again.
  */
 #include "worker/scrape/publication/clean.h"
 
@@ -33,15 +37,29 @@ enum {
 enum {
 	REMOVE = 1,
 	MAY_REMOVE = 2,
-	MAIN = 4,       /* marks the main content for its ancestors and descendants */
-	MAIN_TITLE = 8, /* by its title: only for itself and its descendants */
+	MAIN = 4,        /* marks the main content for its ancestors and descendants */
+	MAIN_TITLE = 8,  /* by its title: only for itself and its descendants */
+	REFERENCES = 16, /* to be removed from a publication */
+};
+
+struct ing_clean_page {
+	const uint8_t *found; /* classes by node; NULL: not classified yet */
+};
+
+#define SLOT_BITS 8
+
+/* A class and what it says. */
+struct judged {
+	const char *value; /* NULL: none; the tree's */
+	uint32_t bytes;
+	uint8_t found;
 };
 
 struct cleaning {
 	const struct ing_tree *tree;
-	const uint8_t *names; /* TAG_ and ATTR_ bits by name */
-	bool publication;
+	const uint8_t *names;  /* TAG_ and ATTR_ bits by name */
 	ing_node noscript_end; /* before it a <noscript> has been looked through */
+	struct judged slots[1 << SLOT_BITS];
 };
 
 static const uint8_t *map_names(const struct ing_view *v)
@@ -74,7 +92,7 @@ static const uint8_t *map_names(const struct ing_view *v)
 	return means;
 }
 
-static unsigned classify_name(const struct ing_tree_attr *a, bool publication)
+static unsigned judge_name(const struct ing_tree_attr *a)
 {
 	unsigned found = 0, tokens = 0;
 	enum ing_content_mark mark = ing_token_content_mark(a->value, a->bytes);
@@ -85,9 +103,28 @@ static unsigned classify_name(const struct ing_tree_attr *a, bool publication)
 	size_t bytes = 0;
 	while (ing_tokens_next(&ts, &token, &bytes))
 		tokens |= ing_token_classify_name(token, bytes);
-	if (tokens & ING_TOKEN_MENU || (publication && tokens & ING_TOKEN_REFERENCES))
-		found |= REMOVE;
+	found |= tokens & ING_TOKEN_MENU ? REMOVE : 0;
+	found |= tokens & ING_TOKEN_REFERENCES ? REFERENCES : 0;
 	return tokens & ING_TOKEN_MAYBE ? found | MAY_REMOVE : found;
+}
+
+/* By the length and the ends of a value, whatever its length. */
+static struct judged *slot_of(struct cleaning *c, const char *s, uint32_t bytes)
+{
+	uint64_t front = 0, back = 0;
+	size_t n = ING_MIN(bytes, (uint32_t)sizeof(front));
+	memcpy(&front, s, n);
+	memcpy(&back, s + bytes - n, n);
+	uint64_t h = (front ^ back * 31 ^ bytes) * UINT64_C(0x9e3779b97f4a7c15);
+	return &c->slots[h >> (64 - SLOT_BITS)];
+}
+
+static unsigned classify_name(struct cleaning *c, const struct ing_tree_attr *a)
+{
+	struct judged *j = slot_of(c, a->value, a->bytes);
+	if (j->value == NULL || j->bytes != a->bytes || memcmp(j->value, a->value, a->bytes) != 0)
+		*j = (struct judged){a->value, a->bytes, (uint8_t)judge_name(a)};
+	return j->found;
 }
 
 static unsigned classify_role(const struct ing_tree_attr *a)
@@ -134,7 +171,7 @@ static unsigned classify_element(struct cleaning *c, ing_node n)
 		unsigned means = c->names[a->name];
 		if (a->bytes == 0 || !(means & (ATTR_NAME | ATTR_ROLE)))
 			continue;
-		found |= means & ATTR_NAME ? classify_name(a, c->publication) : classify_role(a);
+		found |= means & ATTR_NAME ? classify_name(c, a) : classify_role(a);
 	}
 	return found;
 }
@@ -147,6 +184,38 @@ static bool is_inside_main(struct cleaning *c, ing_node body)
 		if (classify_element(c, n) & (MAIN | MAIN_TITLE))
 			return true;
 	return false;
+}
+
+/* Returns the classes of all nodes, in the arena; of elements in or around the main content without
+ * MAY_REMOVE. */
+static const uint8_t *classify_all(const struct ing_view *v)
+{
+	const struct ing_tree *t = v->tree;
+	uint8_t *found = ing_arena_alloc(v->arena, t->count);
+	struct cleaning c = {.tree = t, .names = map_names(v)};
+	ing_node body = ing_tree_body(t), end = t->nodes[body].end;
+	/* Within main_end there is an ancestor that is main. */
+	ing_node main_end = is_inside_main(&c, body) ? end : 0;
+	for (ing_node n = body + 1; n < end; n++) {
+		if (t->nodes[n].kind != ING_NODE_ELEMENT)
+			continue;
+		unsigned f = classify_element(&c, n);
+		if (f & (MAIN | MAIN_TITLE))
+			main_end = ING_MAX(main_end, t->nodes[n].end);
+		if (n < main_end)
+			f &= ~(unsigned)MAY_REMOVE;
+		found[n] = (uint8_t)f;
+	}
+	return found;
+}
+
+static const uint8_t *classify_page(const struct ing_view *v)
+{
+	if (v->cleaned == NULL)
+		return classify_all(v);
+	if (v->cleaned->found == NULL)
+		v->cleaned->found = classify_all(v);
+	return v->cleaned->found;
 }
 
 static void set_bit(uint64_t *bits, ing_node n)
@@ -190,74 +259,24 @@ static void add_description(const struct ing_view *v, struct ing_buf *out)
 	ing_buf_done(&best);
 }
 
-/* Whether a byte is, or may start, white space: ordinary text is counted without branches. */
-enum byte_kind { IN_WORD, WHITE, MAYBE_WHITE };
-
-static const uint8_t byte_kinds[256] = {
-	['\t' ... '\r'] = WHITE,
-	[0x1c ... ' '] = WHITE,
-	[0xc2] = MAYBE_WHITE,
-	[0xe1 ... 0xe3] = MAYBE_WHITE,
-};
-
-/* Length of the white space character above ASCII at s, or 0. */
-static size_t wide_space_at(const unsigned char *s, const unsigned char *end)
-{
-	if (*s == 0xc2 && end - s >= 2) /* U+0085, U+00A0 */
-		return s[1] == 0x85 || s[1] == 0xa0 ? 2 : 0;
-	if (end - s < 3)
-		return 0;
-	unsigned c = (*s & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-	bool space = c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
-		     c == 0x202f || c == 0x205f || c == 0x3000;
-	return space ? 3 : 0;
-}
-
-static uint32_t count_words(const unsigned char *s, const unsigned char *end)
-{
-	uint32_t words = 0;
-	unsigned before = WHITE;
-	while (s < end) {
-		unsigned kind = byte_kinds[*s];
-		if (kind == MAYBE_WHITE) {
-			size_t n = wide_space_at(s, end);
-			kind = n > 0 ? WHITE : IN_WORD;
-			s += n > 0 ? n - 1 : 0;
-		}
-		words += before & ~kind & 1; /* WHITE is 1 */
-		before = kind;
-		s++;
-	}
-	return words;
-}
-
 /* -------------------------------------------------------------------------------------------- */
+
+struct ing_clean_page *ing_clean_page_new(struct ing_arena *ar)
+{
+	return ing_arena_alloc(ar, sizeof(struct ing_clean_page));
+}
 
 const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
 {
 	const struct ing_tree *t = v->tree;
+	const uint8_t *found = classify_page(v);
 	uint64_t *skip = ing_arena_alloc(v->arena, (t->count / 64 + 1) * sizeof(*skip));
-	uint8_t *found = ing_arena_alloc(v->arena, t->count);
-	struct cleaning c = {.tree = t, .names = map_names(v), .publication = publication};
 	ing_node body = ing_tree_body(t), end = t->nodes[body].end;
-
-	/* Within main_end there is an ancestor that is main. */
-	ing_node main_end = is_inside_main(&c, body) ? end : 0;
-	for (ing_node n = body + 1; n < end; n++) {
-		if (t->nodes[n].kind != ING_NODE_ELEMENT)
-			continue;
-		unsigned f = classify_element(&c, n);
-		if (f & (MAIN | MAIN_TITLE))
-			main_end = ING_MAX(main_end, t->nodes[n].end);
-		if (n < main_end)
-			f &= ~(unsigned)MAY_REMOVE;
-		found[n] = (uint8_t)f;
-	}
-
+	unsigned remove = publication ? REMOVE | REFERENCES : REMOVE;
 	ing_node next_main = ING_NODE_NONE;
 	for (ing_node n = end - 1; n > body; n--) {
 		unsigned f = found[n];
-		if (f & REMOVE || (f & MAY_REMOVE && next_main >= t->nodes[n].end))
+		if (f & remove || (f & MAY_REMOVE && next_main >= t->nodes[n].end))
 			set_bit(skip, n);
 		if (f & MAIN)
 			next_main = n;
@@ -280,11 +299,5 @@ void ing_clean_text(const struct ing_view *v, bool publication, struct ing_buf *
 
 uint32_t ing_clean_word_count(const struct ing_view *v)
 {
-	struct ing_buf text;
-	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
-	ing_text(v->tree, ing_tree_body(v->tree), &text);
-	const unsigned char *s = (const unsigned char *)ing_buf_str(&text);
-	uint32_t words = count_words(s, s + text.len);
-	ing_buf_done(&text);
-	return words;
+	return ing_text_word_count(v->tree, ing_tree_body(v->tree), ING_CLEAN_MAX_TEXT_BYTES);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Tables of markers: the content of <meta name=generator>, <meta> elements that only one software
- * writes, and fragments of source that only its pages have. Searching a fragment is a pass over the
- * page's bytes and only done when nothing cheaper has matched.
+ * writes, and fragments of source that only its pages have. These are looked for in one pass over the
+ * page's bytes, which is only made when nothing cheaper has matched.
  */
 #include "worker/scrape/publication/page_scope.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/needles.h"
 #include "common/markup/link.h"
 #include "common/net/url.h"
 #include "worker/scrape/biblio/meta.h"
@@ -53,7 +54,7 @@ static const struct marker metas[] = {
 	{"hw.", "highwire"},
 };
 
-/* Fragments of source. */
+/* Fragments of source; the first EARLY_FRAGMENTS count before an icon, a <meta> element or a name. */
 static const struct marker fragments[] = {
 	{"pkp.sfu.ca/ojs", "ojs"},
 	{"assets.pubpub.org", "pubpub"},
@@ -61,12 +62,10 @@ static const struct marker fragments[] = {
 	{"arphahub.com", "arpha"},
 	{"arphalogo", "arpha"},
 	{"Galenos Publishing House", "galenos"},
-};
-
-static const struct marker more_fragments[] = {
 	{"silverchair-cdn.com", "silverchair"},
 	{"/modules/highwire/", "highwire"},
 };
+#define EARLY_FRAGMENTS 6
 
 /* Names of elements and attributes that only one software uses. */
 static const struct marker names[] = {
@@ -87,13 +86,19 @@ static const char *find_marker(const struct marker *markers, size_t count, const
 	return NULL;
 }
 
-static const char *find_fragment(
-	const struct ing_view *v, const struct marker *markers, size_t count)
+/* Returns the numbers of the fragments that the page's bytes have, as bits. */
+static uint64_t find_fragments(const struct ing_view *v)
 {
-	for (size_t i = 0; i < count; i++)
-		if (ing_view_source_has(v, markers[i].text, strlen(markers[i].text)))
-			return markers[i].platform;
-	return NULL;
+	const char *texts[ING_ARRAY_LEN(fragments)];
+	for (size_t i = 0; i < ING_ARRAY_LEN(fragments); i++)
+		texts[i] = fragments[i].text;
+	return v->data == NULL ? 0 : ing_needles_in(v->data, v->bytes, texts, ING_ARRAY_LEN(texts));
+}
+
+/* Of the first fragment that was found; NULL when there is none. */
+static const char *platform_of_fragments(uint64_t found)
+{
+	return found == 0 ? NULL : fragments[__builtin_ctzll(found)].platform;
 }
 
 /* The element with an id, or NONE. */
@@ -254,8 +259,9 @@ const char *ing_page_platform(const struct ing_view *v)
 	const char *found = find_marker(generators, ING_ARRAY_LEN(generators), generator);
 	if (found == NULL)
 		found = platform_of_body(v);
+	uint64_t in_source = found == NULL ? find_fragments(v) : 0;
 	if (found == NULL)
-		found = find_fragment(v, fragments, ING_ARRAY_LEN(fragments));
+		found = platform_of_fragments(in_source & ((UINT64_C(1) << EARLY_FRAGMENTS) - 1));
 	if (found == NULL)
 		found = platform_of_icon(v);
 	if (found == NULL && v->url != NULL && strcasestr(v->url, "scielo") != NULL)
@@ -267,7 +273,7 @@ const char *ing_page_platform(const struct ing_view *v)
 	if (found == NULL)
 		found = platform_of_names(v);
 	if (found == NULL)
-		found = find_fragment(v, more_fragments, ING_ARRAY_LEN(more_fragments));
+		found = platform_of_fragments(in_source);
 	if (found == NULL && strcasestr(generator, "drupal") != NULL)
 		found = "drupal"; /* last: publishers' platforms are built on it */
 	return found;

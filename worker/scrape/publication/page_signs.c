@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/macros.h"
+#include "common/base/needles.h"
 
 #define MAX_TEXT_BYTES ((size_t)64 << 10) /* of a short page, that is searched for words */
 #define MAX_HEADINGS 60
@@ -256,7 +257,8 @@ bool ing_page_is_paywall(const struct ing_view *v, const struct ing_page_scope_i
 	if (!in->has_title || v->word_count > PAYWALL_WORDS)
 		return false;
 	const char *text = ing_view_text(v, ing_tree_body(v->tree), MAX_TEXT_BYTES);
-	return has_any(lower(v, text, MAX_TEXT_BYTES), paywalls, ING_ARRAY_LEN(paywalls));
+	text = lower(v, text, MAX_TEXT_BYTES);
+	return ing_needles_in(text, strlen(text), paywalls, ING_ARRAY_LEN(paywalls)) != 0;
 }
 
 const char *ing_page_part_sign(const struct ing_view *v, const struct ing_page_scope_input *in)

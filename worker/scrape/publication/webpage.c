@@ -90,29 +90,45 @@ static struct ing_text_value find_cc(const struct ing_view *v, const char *s, si
 	return strncmp(from, "http", 4) == 0 ? copy_text(v, from, (size_t)(to - from)) : nothing;
 }
 
+/* Sets *ret to the address of the first <link>, else of the first <a>, with rel=license. Returns false when there is
+ * none. */
+static bool find_linked_license(const struct ing_view *v, struct ing_text_value *ret)
+{
+	static const char *const elements[] = {"link", "a"};
+	static const char word[] = "license";
+	const struct ing_tree *t = v->tree;
+	uint32_t rel = ing_tree_find_name(t, "rel", 3);
+	for (size_t i = 0; i < ING_ARRAY_LEN(elements) && rel != UINT32_MAX; i++) {
+		uint32_t count = 0;
+		uint32_t name = ing_tree_find_name(t, elements[i], strlen(elements[i]));
+		const ing_node *list = ing_tree_named(t, name, &count);
+		for (uint32_t k = 0; k < count; k++) {
+			const struct ing_tree_attr *a = ing_tree_attr_of(t, list[k], rel);
+			if (a == NULL || a->bytes < sizeof(word) - 1 ||
+				!ing_tree_attr_has_word(t, list[k], "rel", word))
+				continue;
+			char *url = ing_link_of_attr(v->tree, list[k], "href");
+			if (url == NULL)
+				continue;
+			*ret = copy_text(v, url, strlen(url));
+			free(url);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* rel=license, as the HTML Standard has it; then <meta> elements for licences; then those for
  * rights, if they contain the URL of a Creative Commons licence. */
 static struct ing_text_value read_license(const struct ing_view *v)
 {
-	static const char *const elements[] = {"link", "a"};
 	static const char *const licenses[] = {
 		"dcterms.license", "dc.rights.license", "citation_license", "dc.rights.uri"};
 	static const char *const rights[] = {
 		"dc.rights", "dcterms.rights", "dcterms.accessrights", "copyright"};
-	for (size_t i = 0; i < ING_ARRAY_LEN(elements); i++) {
-		ing_node n = ING_NODE_DOCUMENT;
-		while ((n = ing_tree_next_named(v->tree, n, ING_NODE_DOCUMENT, elements[i])) !=
-			ING_NODE_NONE) {
-			if (!ing_tree_attr_has_word(v->tree, n, "rel", "license"))
-				continue;
-			char *url = ing_link_of_attr(v->tree, n, "href");
-			if (url == NULL)
-				continue;
-			struct ing_text_value license = copy_text(v, url, strlen(url));
-			free(url);
-			return license;
-		}
-	}
+	struct ing_text_value linked;
+	if (find_linked_license(v, &linked))
+		return linked;
 	for (size_t i = 0; i < ING_ARRAY_LEN(licenses); i++) {
 		const struct ing_meta *m = ing_metas_find_dotted(v, NULL, licenses[i]);
 		const char *s = m == NULL || m->content == NULL ? "" : m->content;

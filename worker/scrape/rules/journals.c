@@ -303,8 +303,10 @@ static void read_section(struct loader *l, enum section section, const struct in
 static void read_file(struct loader *l, const struct ing_rule_file *file)
 {
 	l->file = file;
-	l->rd = (struct ing_rule_reader){
-		.file = file->path, .report = l->report, .arena = &l->rules->arena};
+	l->rd = (struct ing_rule_reader){.file = file->path,
+		.report = l->report,
+		.arena = &l->rules->arena,
+		.slow = l->rules->slow};
 	const struct ing_yaml *doc = ing_rules_read(l->rules, file, l->report);
 	if (doc == NULL) {
 		l->part = true;

@@ -450,7 +450,8 @@ struct ing_links *ing_links_load(
 			file->kind == ING_RULES_LINKS ? ing_rules_read(rules, file, report) : NULL;
 		if (doc == NULL)
 			continue;
-		struct loader l = {links, rules, file, {file->path, report, &rules->arena}};
+		struct loader l = {
+			links, rules, file, {file->path, report, &rules->arena, rules->slow}};
 		const struct ing_yaml_node *root = ing_rule_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_lists(&l, root);

@@ -6,13 +6,47 @@
 #include "worker/scrape/jsoup/selector.h"
 #include "worker/scrape/rules/read_selector.h"
 
+#include <string.h>
+
+#include "worker/scrape/rules/slow_patterns.h"
+
+#define MAX_SHOWN 200 /* bytes of an expression in a message */
+
+static void check_selector(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
+	const struct ing_selector *s)
+{
+	bool in_text;
+	const char *pattern = ing_selector_regex(s, 0, &in_text);
+	for (size_t i = 1; pattern != NULL; pattern = ing_selector_regex(s, i++, &in_text))
+		ing_rule_check_speed(
+			rd, node, pattern, strlen(pattern), in_text ? ING_RULE_REGEX_PAGE : 0);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+void ing_rule_check_speed(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
+	const char *pattern, size_t bytes, unsigned flags)
+{
+	enum ing_pattern_scope scope =
+		(flags & ING_RULE_REGEX_PAGE) != 0 ? ING_PATTERN_PAGE : ING_PATTERN_SHORT;
+	const char *why = rd->slow != NULL ? ing_slow_patterns_judge(rd->slow, scope, pattern,
+						     bytes, flags & ~ING_RULE_REGEX_PAGE)
+					   : NULL;
+	if (why != NULL)
+		ing_rule_read_warning(rd, node, "slow regular expression \"%.*s\": %s",
+			(int)ING_MIN(bytes, (size_t)MAX_SHOWN), pattern, why);
+}
+
 struct ing_selector *ing_rule_read_selector_at(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *node)
 {
 	struct ing_selector *s = NULL;
 	struct ing_error err = {0};
-	if (ing_selector_compile(node->text, node->bytes, &s, &err) == 0)
+	if (ing_selector_compile(node->text, node->bytes, &s, &err) == 0) {
+		if (rd->slow != NULL)
+			check_selector(rd, node, s);
 		return s;
+	}
 	ing_rule_read_error_in(
 		rd, node, err.column, "selector: %s (character %d)", err.msg, err.column);
 	return NULL;
@@ -23,8 +57,11 @@ struct ing_regex *ing_rule_read_regex_at(
 {
 	struct ing_regex *r = NULL;
 	struct ing_error err = {0};
-	if (ing_regex_compile(node->text, node->bytes, flags, &r, &err) == 0)
+	if (ing_regex_compile(node->text, node->bytes, flags & ~ING_RULE_REGEX_PAGE, &r, &err) ==
+		0) {
+		ing_rule_check_speed(rd, node, node->text, node->bytes, flags);
 		return r;
+	}
 	ing_rule_read_error_in(
 		rd, node, err.column, "regular expression: %s (character %d)", err.msg, err.column);
 	return NULL;

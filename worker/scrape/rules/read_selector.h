@@ -12,6 +12,10 @@
 struct ing_regex;
 struct ing_selector;
 
+/* Beside the flags of worker/scrape/jsoup/regex.h: the expression is looked for in a page's source or
+ * in the text of elements, not in a URL, an attribute or a title. */
+#define ING_RULE_REGEX_PAGE 0x100u
+
 /* Compile the scalar of a key; the caller's to free. NULL when absent. */
 struct ing_selector *ing_rule_read_selector(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *map, const char *key);
@@ -22,6 +26,10 @@ struct ing_selector *ing_rule_read_selector_at(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *node);
 struct ing_regex *ing_rule_read_regex_at(
 	const struct ing_rule_reader *rd, const struct ing_yaml_node *node, unsigned flags);
+
+/* Warn when an expression, which compiles with these flags, is slow, if the reader asks for that. */
+void ing_rule_check_speed(const struct ing_rule_reader *rd, const struct ing_yaml_node *node,
+	const char *pattern, size_t bytes, unsigned flags);
 
 /* A value of journals.yaml or webpages.yaml: a selector, or a map of ours
  * {selector: SELECTOR, attr: NAME, parents: 1}. */

@@ -21,6 +21,7 @@ struct ing_journals;
 struct ing_webpages;
 struct ing_links;
 struct ing_sites;
+struct ing_slow_patterns;
 struct ing_wall_signatures;
 struct ing_yaml;
 
@@ -61,6 +62,7 @@ struct ing_rules {
 	struct ing_yaml **documents; /* kept, because tests point into them */
 	size_t document_count;
 	const struct ing_rule_test **last_test;
+	struct ing_slow_patterns *slow; /* while loading: to warn of slow expressions, or NULL */
 };
 
 /* Initialise an empty set. */

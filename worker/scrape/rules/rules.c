@@ -11,25 +11,43 @@
 #include "worker/scrape/rules/links.h"
 #include "worker/scrape/rules/wall_signatures.h"
 #include "worker/scrape/rules/sites.h"
+#include "worker/scrape/rules/slow_patterns.h"
 #include "worker/scrape/rules/webpages.h"
 
-/* -------------------------------------------------------------------------------------------- */
-
-struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_report *report)
+static struct ing_rules *load(const struct ing_rule_files *files, struct ing_report *report,
+	struct ing_slow_patterns *slow)
 {
 	size_t errors_before = report->errors;
 	struct ing_rules *r = ing_alloc(sizeof(*r));
 	ing_rules_init(r);
+	r->slow = slow;
 	r->digest = ing_rule_files_digest(files);
 	r->journals = ing_journals_load(r, files, report);
 	r->webpages = ing_webpages_load(r, files, report);
 	r->links = ing_links_load(r, files, report);
 	r->sites = ing_sites_load(r, files, report);
 	r->wall_signatures = ing_wall_signatures_load(r, files, report);
+	r->slow = NULL;
 	if (report->errors == errors_before)
 		return r;
 	ing_rules_free(r);
 	return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_report *report)
+{
+	return load(files, report, NULL);
+}
+
+struct ing_rules *ing_rules_load_thoroughly(
+	const struct ing_rule_files *files, struct ing_report *report)
+{
+	struct ing_slow_patterns *slow = ing_slow_patterns_new();
+	struct ing_rules *r = load(files, report, slow);
+	ing_slow_patterns_free(slow);
+	return r;
 }
 
 void ing_rules_free(struct ing_rules *r)

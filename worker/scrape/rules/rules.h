@@ -12,6 +12,10 @@
 /* Load all files. Errors and warnings go to the report. Returns NULL when there was an error. Free
  * with ing_rules_free(). */
 struct ing_rules *ing_rules_load(const struct ing_rule_files *files, struct ing_report *report);
+/* The same, with a warning for each regular expression that is slow (slow_patterns.h): takes a
+ * second or more. */
+struct ing_rules *ing_rules_load_thoroughly(
+	const struct ing_rule_files *files, struct ing_report *report);
 void ing_rules_free(struct ing_rules *r); /* NULL is fine */
 
 /* Whether only a browser with JavaScript can read the page of a URL, by the list in journals.yaml; with

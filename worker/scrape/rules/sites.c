@@ -109,8 +109,8 @@ static void read_expression(struct loader *l, const struct ing_yaml_node *entry,
 	const struct ing_yaml_node *at = ing_yaml_get(entry, key);
 	if (at == NULL)
 		return;
-	src->regex = ing_rule_read_regex(
-		&l->rd, entry, key, src->kind == ING_SITE_FROM_URL ? ING_REGEX_BYTES : 0);
+	src->regex = ing_rule_read_regex(&l->rd, entry, key,
+		src->kind == ING_SITE_FROM_URL ? ING_REGEX_BYTES : ING_RULE_REGEX_PAGE);
 	if (src->regex != NULL && !src->json)
 		read_groups(l, at, src);
 }
@@ -295,7 +295,7 @@ struct ing_sites *ing_sites_load(
 		struct loader l = {.sites = sites,
 			.rules = rules,
 			.file = file,
-			.rd = {file->path, report, &rules->arena}};
+			.rd = {file->path, report, &rules->arena, rules->slow}};
 		const struct ing_yaml_node *root = ing_rule_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_entries(&l, root);

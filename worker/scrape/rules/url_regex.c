@@ -137,6 +137,8 @@ bool ing_url_regex_compile(const struct ing_rule_reader *rd, const struct ing_ya
 	ing_buf_add(&whole, node->text, node->bytes);
 	int rc = ing_regex_compile(
 		ing_buf_str(&whole), whole.len, ING_REGEX_BYTES, &ret->regex, &err);
+	if (rc == 0)
+		ing_rule_check_speed(rd, node, ing_buf_str(&whole), whole.len, ING_REGEX_BYTES);
 	ing_buf_done(&whole);
 	if (rc != 0) {
 		int character = ING_MAX(err.column - (int)PREFIX_BYTES, 1);

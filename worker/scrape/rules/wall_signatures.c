@@ -77,7 +77,8 @@ static void read_signature(struct loader *l, const struct ing_yaml_node *entry)
 	s->max_words = ing_rule_read_number(&l->rd, entry, "max_words", 0, MAX_WORDS_LIMIT, 0);
 	s->selector = ing_rule_read_selector(&l->rd, entry, "selector");
 	s->title = ing_rule_read_regex(&l->rd, entry, "title", 0);
-	s->source_matches = ing_rule_read_regex(&l->rd, entry, "source_matches", ING_REGEX_BYTES);
+	s->source_matches = ing_rule_read_regex(
+		&l->rd, entry, "source_matches", ING_REGEX_BYTES | ING_RULE_REGEX_PAGE);
 	if (ing_yaml_get(entry, "selector") == NULL && ing_yaml_get(entry, "title") == NULL &&
 		ing_yaml_get(entry, "source_matches") == NULL)
 		ing_rule_read_error(
@@ -167,7 +168,8 @@ struct ing_wall_signatures *ing_wall_signatures_load(
 			file->kind == ING_RULES_WALLS ? ing_rules_read(rules, file, report) : NULL;
 		if (doc == NULL)
 			continue;
-		struct loader l = {signatures, rules, file, {file->path, report, &rules->arena}};
+		struct loader l = {
+			signatures, rules, file, {file->path, report, &rules->arena, rules->slow}};
 		const struct ing_yaml_node *root = ing_rule_read_root(&l.rd, doc);
 		if (root != NULL)
 			read_entries(&l, root);

@@ -185,7 +185,7 @@ struct ing_webpages *ing_webpages_load(
 {
 	struct loader l = {.rules = rules,
 		.webpages = ing_alloc(sizeof(*l.webpages)),
-		.rd = {.report = report, .arena = &rules->arena}};
+		.rd = {.report = report, .arena = &rules->arena, .slow = rules->slow}};
 	for (size_t i = 0; i < files->count; i++) {
 		if (files->items[i].kind == ING_RULES_WEBPAGES)
 			read_file(&l, &files->items[i]);

@@ -29,6 +29,7 @@
 struct ing_lookup {
 	struct ing_pg_thread *thread;
 	atomic_ullong found, batches, cpu_ns;
+	_Atomic uint64_t batch_us[ING_METRIC_COUNT_DURATION + 1];
 	/* loop only */
 	struct ing_lookup_question *questions; /* list: not answered */
 	size_t question_count;
@@ -51,9 +52,12 @@ static enum ing_pg_rc ask(struct ing_pg *pg, void *ctx, unsigned rows, unsigned 
 	struct ing_error *err)
 {
 	struct batch *b = ctx;
-	uint64_t start_ms = ing_now_ms();
+	uint64_t start_us = ing_now_us();
 	enum ing_pg_rc rc = ing_lookup_ask(pg, b->questions, rows, err);
-	*ret_slowest_ms = (unsigned)(ing_now_ms() - start_ms);
+	uint64_t took_us = ing_now_us() - start_us;
+	if (rc == ING_PG_OK)
+		ing_histogram_add_shared(b->l->batch_us, ING_METRIC_DURATION, took_us);
+	*ret_slowest_ms = (unsigned)(took_us / 1000);
 	return rc;
 }
 
@@ -70,11 +74,8 @@ static enum ing_pg_rc ask_paced(struct ing_pg *pg, void *ctx, struct ing_error *
 /* What PostgreSQL refuses to look for is not in its tables. */
 static void log_refused(struct ing_lookup *l, const struct ing_error *err)
 {
-	unsigned more = 0;
-	if (ing_log_throttle_pass(&l->refused, 1000, &more))
-		ing_log(ING_LOG_ERROR,
-			"database: a question was refused, its URLs are fetched: %s (%u more)",
-			err->msg, more);
+	ing_log_throttled(&l->refused, 1000, ING_LOG_ERROR,
+		"database: a question was refused, its URLs are fetched: %s", err->msg);
 }
 
 static void hand_back(struct batch *b)
@@ -319,6 +320,11 @@ void ing_lookup_cancel(struct ing_lookup_question *q)
 		q->dropped = true;
 }
 
+const char *ing_lookup_trouble(const struct ing_lookup *l)
+{
+	return ing_pg_thread_trouble(l->thread);
+}
+
 bool ing_lookup_blocked(const struct ing_lookup *l)
 {
 	return ing_pg_thread_blocked(l->thread);
@@ -337,4 +343,5 @@ void ing_lookup_stats(const struct ing_lookup *l, struct ing_lookup_stats *ret)
 		.batches = atomic_load(&l->batches),
 		.cpu_ns = atomic_load(&l->cpu_ns),
 	};
+	ing_histogram_read_shared(ret->batch_us, l->batch_us, ING_METRIC_DURATION);
 }

@@ -78,6 +78,8 @@ void ing_lookup_cancel(struct ing_lookup_question *q);
 
 /* The database does not answer. */
 bool ing_lookup_blocked(const struct ing_lookup *l);
+/* Why, valid until the next call; NULL: it is not. */
+const char *ing_lookup_trouble(const struct ing_lookup *l);
 /* As many questions wait as should. */
 bool ing_lookup_is_full(const struct ing_lookup *l);
 

@@ -126,6 +126,7 @@ static enum ing_pg_rc forget_positions(struct ing_pg *pg, int64_t list_id, struc
 	return ing_pg_exec(pg, sql, err);
 }
 
+/* Locks the rows: a load that was killed may still have a commit under way, which is waited for. */
 static enum ing_pg_rc find_positions(
 	struct ing_pg *pg, struct ing_load_list *l, struct ing_error *err)
 {
@@ -135,7 +136,7 @@ static enum ing_pg_rc find_positions(
 	const char *params[] = {id};
 	enum ing_pg_rc rc = ing_pg_query(pg, NULL,
 		"SELECT " POSITION_COLUMNS ", stream, streams FROM request_load"
-		" WHERE list_id = $1::integer ORDER BY stream",
+		" WHERE list_id = $1::integer ORDER BY stream FOR UPDATE",
 		params, 1, take_position, &r, err);
 	if (rc != ING_PG_OK)
 		return rc;

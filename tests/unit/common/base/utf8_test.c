@@ -99,12 +99,53 @@ static void test_utf16_units(void **state)
 	assert_int_equal(ing_utf8_utf16_units("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 10), 5);
 }
 
+/* Every length, as bytes are counted sixteen at a time and sums of 127 times sixteen. */
+static void test_utf16_units_of_long_texts(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t units;
+	} chars[] = {{"a", 1}, {"\xc3\xa9", 1}, {"\xe2\x82\xac", 1}, {"\xf0\x9f\x98\x80", 2},
+		{"\xf4\x8f\xbf\xbf", 2}};
+	const size_t room = (size_t)3 * 127 * 16;
+	(void)state;
+	for (size_t i = 0; i <= ING_ARRAY_LEN(chars); i++) { /* the last time all of them in turn */
+		char *s = ing_alloc(room + ING_UTF8_BYTES);
+		size_t bytes = 0, units = 0;
+		for (size_t k = 0; bytes < room; k++) {
+			size_t c = i < ING_ARRAY_LEN(chars) ? i : k * 7 / 3 % ING_ARRAY_LEN(chars);
+			memcpy(s + bytes, chars[c].bytes, strlen(chars[c].bytes));
+			bytes += strlen(chars[c].bytes);
+			units += chars[c].units;
+			if (ing_utf8_utf16_units(s, bytes) != units)
+				fail_msg("characters %zu: %zu bytes", i, bytes);
+		}
+		free(s);
+	}
+}
+
+static void a_run_of_ascii_ends_with_the_first_other_byte(void **state)
+{
+	(void)state;
+	char text[40];
+	for (size_t bytes = 0; bytes <= sizeof(text); bytes++) {
+		memset(text, 'a', sizeof(text));
+		assert_int_equal(ing_utf8_ascii_run(text, bytes), bytes);
+		for (size_t at = bytes; at-- > 0;) {
+			text[at] = at % 2 == 0 ? '\x80' : '\xff';
+			assert_int_equal(ing_utf8_ascii_run(text, bytes), at);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_of_ascii_ends_with_the_first_other_byte),
 		cmocka_unit_test(test_everywhere),
 		cmocka_unit_test(test_code_points),
 		cmocka_unit_test(test_utf16_units),
+		cmocka_unit_test(test_utf16_units_of_long_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,7 @@ static void writing_stops_at_the_ceiling(void **state)
 static void long_texts_are_written_as_jansson_writes_them(void **state)
 {
 	static const char *const cases[] = {"{}", "[]", "null", "[true,false,null,-5,1.5,1e300]",
+		"[9223372036854775807,-9223372036854775808,0,0.1,-0.0]",
 		"{\"a\":{\"b\":[[],{},\"\"]},\"c\":\"d\"}",
 		"\"a\\\"b\\\\c/d\\n\\t\\r\\b\\f\\u0000\\u0001\\u001f \u00e9\U0001f9ec\x7f\"",
 		"{\"k\\\"\\n\":1}"};
@@ -172,12 +173,18 @@ static void long_texts_are_written_as_jansson_writes_them(void **state)
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		json_t *v = ing_json_parse(cases[i], strlen(cases[i]), &ing_json_own, NULL);
 		assert_non_null(v);
-		char *want = ing_json_dump(v, NULL);
+		char *want = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+		assert_non_null(want);
 		struct ing_buf out;
 		ing_buf_init(&out, strlen(want));
 		assert_true(ing_json_write(&out, v));
 		/* Hexadecimal digits may be of either case. */
 		assert_int_equal(strcasecmp(ing_buf_str(&out), want), 0);
+		size_t bytes;
+		char *dumped = ing_json_dump(v, &bytes);
+		assert_int_equal(bytes, out.len);
+		assert_string_equal(dumped, ing_buf_str(&out));
+		free(dumped);
 		ing_buf_done(&out);
 		ing_buf_init(&out, strlen(want) - 1);
 		assert_false(ing_json_write(&out, v));

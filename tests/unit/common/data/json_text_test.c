@@ -73,6 +73,37 @@ static void runs_of_any_length_between_escapes_are_written(void **state)
 	}
 }
 
+/* Eight bytes are looked at together: every byte, at every place of a text, after every other. */
+static void a_byte_is_escaped_whatever_stands_around_it(void **state)
+{
+	(void)state;
+	for (unsigned c = 0; c < 0x80; c++) {
+		for (size_t at = 0; at < 20; at++) {
+			static const char around[] = {' ', '!', '#', '[', ']', '\x7f', 'a', '~'};
+			char text[20], one[ING_ARRAY_LEN("\\u0000") + 2];
+			struct ing_buf got, want, alone;
+			ing_buf_init(&got, 200);
+			ing_buf_init(&want, 200);
+			ing_buf_init(&alone, sizeof(one));
+			for (size_t i = 0; i < sizeof(text); i++)
+				text[i] = around[(i + c) % sizeof(around)];
+			text[at] = (char)c;
+			one[0] = (char)c;
+			assert_true(ing_json_add_text(&alone, one, 1));
+			ing_buf_printf(&want, "\"%.*s", (int)at, text);
+			ing_buf_add(&want, alone.data + 1, alone.len - 2);
+			ing_buf_printf(
+				&want, "%.*s\"", (int)(sizeof(text) - at - 1), text + at + 1);
+			assert_int_equal(alone.len > 3, c < 0x20 || c == '"' || c == '\\');
+			assert_true(ing_json_add_text(&got, text, sizeof(text)));
+			assert_string_equal(ing_buf_str(&got), ing_buf_str(&want));
+			ing_buf_done(&got);
+			ing_buf_done(&want);
+			ing_buf_done(&alone);
+		}
+	}
+}
+
 static void stops_at_the_ceiling(void **state)
 {
 	(void)state;
@@ -88,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_what_the_library_reads_back),
 		cmocka_unit_test(runs_of_any_length_between_escapes_are_written),
+		cmocka_unit_test(a_byte_is_escaped_whatever_stands_around_it),
 		cmocka_unit_test(stops_at_the_ceiling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,7 @@ static const struct {
 	enum ing_pg_rc want;
 	unsigned connections; /* in all */
 	bool blocked;         /* once, and no longer in the end */
+	unsigned news;        /* other reasons that were told meanwhile */
 	int pauses[MAX_PAUSES]; /* before a quarter, at random, is taken off */
 } recoveries[] = {
 	{.name = "done", .steps = {ANSWER(OK)}, .connections = 1},
@@ -290,14 +291,17 @@ static const struct {
 		.want = ING_PG_REFUSED, .connections = 2, .blocked = true, .pauses = {100}},
 	{.name = "no connection for a while", .steps = {ANSWER(LOST), {.at = OPEN_FAILS},
 			{.at = OPEN_FAILS}, ANSWER(OK)},
-		.connections = 2, .blocked = true, .pauses = {100, 200, 400}},
+		.connections = 2, .blocked = true, .news = 1, .pauses = {100, 200, 400}},
 	{.name = "connections that cannot be prepared", .steps = {ANSWER(LOST),
 			{.at = PREPARE_FAILS}, ANSWER(OK)},
-		.connections = 3, .blocked = true, .pauses = {100, 200}},
+		.connections = 3, .blocked = true, .news = 1, .pauses = {100, 200}},
+	{.name = "another reason why there is no connection", .steps = {{.at = ATTEMPT, .answer = ING_PG_LOST},
+			{.at = OPEN_FAILS}, {.at = PREPARE_FAILS}, {.at = PREPARE_FAILS}, ANSWER(OK)},
+		.connections = 4, .blocked = true, .news = 2, .pauses = {100, 200, 400, 800}},
 	{.name = "all kinds, up to five seconds", .steps = {ANSWER(LOST), {.at = OPEN_FAILS}, ANSWER(SLOW),
 			ANSWER(TROUBLE), ANSWER(SILENT), ANSWER(LOCKED), ANSWER(LOST), ANSWER(LOST),
 			ANSWER(OK)},
-		.connections = 6, .blocked = true,
+		.connections = 6, .blocked = true, .news = 1,
 		.pauses = {100, 200, 400, 800, 1600, 3200, 5000, 5000}},
 	{.name = "conflicts in an outage", .steps = {ANSWER(SLOW), ANSWER(CONFLICT), ANSWER(SLOW), ANSWER(OK)},
 		.connections = 1, .blocked = true, .pauses = {100, 2, 200}},
@@ -331,7 +335,7 @@ static void what_fails_is_repeated_until_there_is_an_answer(void **state)
 		assert_int_equal(w.err.code != ING_FAIL_NONE, w.rc == ING_PG_REFUSED);
 		assert_int_equal(w.steps[w.at].at, END);
 		assert_int_equal(w.opened, recoveries[i].connections);
-		assert_int_equal(w.troubles, recoveries[i].blocked);
+		assert_int_equal(w.troubles, recoveries[i].blocked + recoveries[i].news);
 		assert_int_equal(w.withdrawn, recoveries[i].blocked);
 		assert_int_equal(w.blocked, recoveries[i].blocked);
 		assert_int_equal(w.unblocked, recoveries[i].blocked);

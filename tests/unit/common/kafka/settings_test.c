@@ -6,7 +6,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "common/kafka/settings.h"
@@ -76,8 +80,8 @@ static void test_properties(void **state)
 		char *properties[] = {property, NULL};
 		struct ing_error err = {0};
 		rd_kafka_conf_t *conf = NULL;
-		int rc = ing_kafka_settings_new(
-			cases[i].role, "localhost:1", "id", ours, properties, &conf, &err);
+		int rc = ing_kafka_settings_new(cases[i].role, "localhost:1", "id", ours,
+			&(struct ing_kafka_properties){.values = properties}, &conf, &err);
 		if (cases[i].error != NULL) {
 			assert_int_equal(rc, -ING_FAIL_CONFIG);
 			assert_non_null(strstr(err.msg, cases[i].error));
@@ -117,8 +121,84 @@ static void test_long_key(void **state)
 	struct ing_error err = {0};
 	rd_kafka_conf_t *conf = NULL;
 	assert_int_equal(ing_kafka_settings_new(ING_KAFKA_CONSUMER, "localhost:1", "id", ours,
-				 properties, &conf, &err),
+				 &(struct ing_kafka_properties){.values = properties}, &conf, &err),
 		-ING_FAIL_CONFIG);
+}
+
+static void check_secret(rd_kafka_conf_t *conf, const char *key, const char *want)
+{
+	char got[80];
+	size_t bytes = sizeof(got);
+	assert_int_equal(rd_kafka_conf_get(conf, key, got, &bytes), RD_KAFKA_CONF_OK);
+	assert_string_equal(got, want);
+}
+
+static void values_come_out_of_files(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/kafka-secret-XXXXXX";
+	int fd = mkstemp(path);
+	assert_int_equal(write(fd, "pass word=1\n", 12), 12);
+	close(fd);
+	char own[80], other[80];
+	snprintf(own, sizeof(own), "consumer.ssl.key.password=%s", path);
+	snprintf(other, sizeof(other), "producer.client.rack=/nonexistent");
+	char user[] = "sasl.username=me";
+	char *values[] = {user, NULL};
+	char *files[] = {own, other, NULL};
+	struct ing_kafka_properties given = {values, files, path};
+	struct ing_kafka_properties copy = ing_kafka_properties_copy(&given);
+	struct ing_error err = {0};
+	rd_kafka_conf_t *conf = NULL;
+	assert_int_equal(ing_kafka_settings_new(
+				 ING_KAFKA_CONSUMER, "localhost:1", "id", ours, &copy, &conf, &err),
+		0);
+	check_secret(conf, "sasl.password", "pass word=1");
+	check_secret(conf, "ssl.key.password", "pass word=1");
+	check_secret(conf, "sasl.username", "me");
+	rd_kafka_conf_destroy(conf);
+	ing_kafka_properties_done(&copy);
+	/* The other role reads its own file, and nobody one for what is ours. */
+	assert_int_equal(ing_kafka_settings_new(ING_KAFKA_PRODUCER, "localhost:1", "id", ours,
+				 &given, &conf, &err),
+		-ING_FAIL_CONFIG);
+	assert_string_equal(
+		err.msg, "Kafka property client.rack: /nonexistent: No such file or directory");
+	char fixed[80];
+	snprintf(fixed, sizeof(fixed), "enable.auto.commit=%s", path);
+	char *ours_in_a_file[] = {fixed, NULL};
+	ing_error_clear(&err);
+	assert_int_equal(
+		ing_kafka_settings_new(ING_KAFKA_CONSUMER, "localhost:1", "id", ours,
+			&(struct ing_kafka_properties){.files = ours_in_a_file}, &conf, &err),
+		-ING_FAIL_CONFIG);
+	assert_string_equal(
+		err.msg, "Kafka property enable.auto.commit: is set by the program itself");
+	unlink(path);
+}
+
+static void secrets_are_known_by_their_names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *property;
+		bool secret;
+	} names[] = {
+		{"sasl.password=x", true},
+		{"SASL.Password=x", true},
+		{"consumer.sasl.password=x", true},
+		{"producer.ssl.key.pem=x", true},
+		{"ssl.key.password=", true},
+		{"sasl.oauthbearer.client.secret=x", true},
+		{"sasl.username=sasl.password", false},
+		{"ssl.key.location=/k", false},
+		{"xsasl.password=x", false},
+		{"sasl.password.x=x", false},
+		{"consumer.=x", false},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(names); i++)
+		if (ing_kafka_property_is_secret(names[i].property) != names[i].secret)
+			fail_msg("%s", names[i].property);
 }
 
 int main(void)
@@ -127,6 +207,8 @@ int main(void)
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_no_brokers),
 		cmocka_unit_test(test_long_key),
+		cmocka_unit_test(values_come_out_of_files),
+		cmocka_unit_test(secrets_are_known_by_their_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,10 +14,12 @@
 
 #include "common/base/utf8.h"
 #include "common/markup/html.h"
+#include "tests/fuzz/same_tree.h"
 #include "worker/scrape/jsoup/text.h"
 
 #define MAX_PAGE ((size_t)64 << 20)
 #define BYTES(s) s, sizeof(s) - 1
+#define MAX_COMPARED ((size_t)64 << 10)
 
 static const struct ing_html_limits limits = {
 	.open_elements = 512,
@@ -30,6 +32,9 @@ static const struct ing_html_limits limits = {
 static struct ing_html
 	*html; /* one for all tests: what one page leaves behind, the next would see */
 static struct ing_tree *tree;
+/* Each page, but large ones, is also read with nodes copied as early as possible, and as usual. */
+static struct ing_html *windowed[2];
+static struct ing_tree *other;
 
 static enum ing_html_end parse(const void *data, size_t bytes, const char *content_type)
 {
@@ -37,8 +42,17 @@ static enum ing_html_end parse(const void *data, size_t bytes, const char *conte
 	assert_non_null(copy);
 	memcpy(copy, data, bytes);
 	enum ing_html_end end = ing_html_parse(html, copy, bytes, content_type, &limits);
-	free(copy);
 	ing_html_fill(html, tree);
+	for (unsigned i = 0; i < 2 && bytes <= MAX_COMPARED; i++) {
+		enum ing_html_end other_end =
+			ing_html_read(windowed[i], other, copy, bytes, content_type, &limits);
+		if (end == ING_HTML_WHOLE)
+			assert_int_equal(other_end, end);
+		if (end == ING_HTML_WHOLE && first_difference(tree, other) != ING_NODE_NONE)
+			fail_msg("window %u: node %u differs: %.200s", i,
+				first_difference(tree, other), (const char *)data);
+	}
+	free(copy);
 	return end;
 }
 
@@ -502,6 +516,63 @@ static void attributes_past_the_limit_are_dropped(void **state)
 	ing_buf_done(&page);
 }
 
+/* What can still change stays lexbor's: each page is compared with itself read in one piece. */
+static void nodes_are_copied_only_when_finished(void **state)
+{
+	static const char *const pages[] = {
+		"<p>1<div>a<b>b<p>c</b>d</div>e",
+		"<div><a href=1>x<div>y<a href=2>z</a></div></a>t</div>",
+		"<div><p>a<table><tr><td>b</td>c<p>d</tr>e</table>f</div>",
+		"x<div><select><option>a<option>b</select></div>",
+		"x<div><select><button><selectedcontent></selectedcontent></button><option selected>a<i>b</i></select>c",
+		"x<div><template><p>a<p>b</template><p>c</div>",
+		"x<div><svg><g><p>a</svg><math><mi>b<p>c</math></div>",
+		"x<div><select><button><selectedcontent></selectedcontent></button><option>q</option>"
+		"<option selected><i>a</i><b>b</b></option></select>c",
+		"x<math><annotation-xml encoding=text/html><p>a</p><p>b</p><mi>c</mi></annotation-xml>d",
+		"x<svg><desc><p>a</p><b>c</b></desc><foreignObject><p>d</p><g>e</g></foreignObject>f",
+		"x<form><div></form><form><p>y</div></form>z<form>",
+		"x<div><form><p></div><form><p>y",
+		"x</body>y<!--a--></html><!--b--><p>z",
+		"x<p>1<body class=b id=c><html lang=en id=d><p>2<body id=e title=f>",
+		"<html lang=de id=z><body id=y>x<div><html lang=en dir=ltr><body id=x class=c>",
+		"<div><frameset><frame></frameset>",
+		"<p>x<frameset><frame></frameset>",
+		"x<p>a<p>b\n<p>c\n<br>d<hr>e<!--f-->g</p>h",
+		"x<pre>\n\na</pre><textarea>\nb</textarea><title>c</title><plaintext>d</div>",
+		"x<meta name=a><link href=b><div><meta name=c></div><script>a</script>b",
+		"x<ruby>a<rt>b<rp>c</ruby><ul><li>a<ul><li>b</ul><li>c</ul><dl><dt>a<dd>b</dl>",
+		"x<applet><b>y</applet>z<object><p></object><marquee><i></marquee><button>a<button>b",
+		"x<h1>a<h2>b</h1>c<center>d</p>e</center><nobr>f<nobr>g",
+		"<!doctype html>x<p>y<!doctype html><p>z",
+		"x<div></div></p></br><image><isindex><tr><td></caption>y",
+	};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(pages); i++)
+		parse(pages[i], strlen(pages[i]), NULL);
+}
+
+/* A page of a form that allows it is read with little more than its flat tree. */
+static void memory_of_nodes_is_used_again(void **state)
+{
+	struct ing_html_limits low = limits;
+	struct ing_buf page;
+	(void)state;
+	low.tree_bytes = 0; /* and 64 bytes for each of the page */
+	ing_buf_init(&page, MAX_PAGE);
+	repeat(&page, TITLE "<div>x", "<p>", 300000);
+	size_t flat_bytes = page.len / 3 * sizeof(struct ing_tree_node);
+	assert_int_equal(
+		ing_html_read(html, tree, page.data, page.len, NULL, &low), ING_HTML_WHOLE);
+	assert_in_range(ing_html_bytes(html), 0, flat_bytes / 4);
+	/* Left open, a formatting element keeps everything. */
+	repeat(&page, TITLE "x<b>", "<p>x</p>", 10000);
+	assert_int_equal(
+		ing_html_read(html, tree, page.data, page.len, NULL, &limits), ING_HTML_WHOLE);
+	assert_in_range(ing_html_bytes(html), page.len * 10, page.len * 100);
+	ing_buf_done(&page);
+}
+
 static void time_is_limited(void **state)
 {
 	struct ing_html_limits none = limits;
@@ -535,6 +606,10 @@ static int make(void **state)
 	(void)state;
 	html = ing_html_new();
 	tree = ing_tree_new();
+	other = ing_tree_new();
+	windowed[0] = ing_html_new();
+	windowed[1] = ing_html_new();
+	ing_html_set_window(windowed[0], 0);
 	return 0;
 }
 
@@ -542,6 +617,9 @@ static int drop(void **state)
 {
 	(void)state;
 	ing_tree_free(tree);
+	ing_tree_free(other);
+	ing_html_free(windowed[0]);
+	ing_html_free(windowed[1]);
 	ing_html_clear(html);
 	ing_html_free(html);
 	ing_html_free(NULL);
@@ -561,6 +639,8 @@ int main(void)
 		cmocka_unit_test(bombs_stop_and_leave_what_was_read),
 		cmocka_unit_test(mistakes_take_no_memory),
 		cmocka_unit_test(attributes_past_the_limit_are_dropped),
+		cmocka_unit_test(nodes_are_copied_only_when_finished),
+		cmocka_unit_test(memory_of_nodes_is_used_again),
 		cmocka_unit_test(time_is_limited),
 		cmocka_unit_test(honest_large_pages_are_whole),
 	};

@@ -115,6 +115,15 @@ static void echo_once(struct web_conn *c)
 	c->over = true; /* although nothing has said that it would be */
 }
 
+/* A second request on the same connection is met by its end, while its body is being sent. */
+static void echo_then_reset(struct web_conn *c)
+{
+	if (c->served == 0)
+		echo(c);
+	else
+		web_reset(c);
+}
+
 static void wait_long(struct web_conn *c)
 {
 	web_wait(c, -1);
@@ -151,6 +160,7 @@ static const struct web_page pages[] = {
 	{"/nothing", say_nothing},
 	{"/echo", echo},
 	{"/echo-once", echo_once},
+	{"/echo-then-reset", echo_then_reset},
 	{"/wait", wait_long},
 	{"/half", wait_in_the_middle},
 	{"/break", break_off},
@@ -532,6 +542,25 @@ static void a_kept_connection_that_is_closed_is_replaced(void **state)
 	free(data);
 }
 
+#define LONG_BODY                                                                                  \
+	((size_t)1 << 20) /* more than fits into the buffers of a socket that nobody reads */
+
+static void a_body_that_a_kept_connection_did_not_take_is_sent_over_another(void **state)
+{
+	(void)state;
+	char *data = pattern(LONG_BODY);
+	for (unsigned i = 0; i < 3; i++) {
+		struct outcome o = outcome_of("PUT", "/echo-then-reset", 0);
+		o.request.body = (struct ing_http_client_body){.data = data, .bytes = LONG_BODY};
+		do_request(&o);
+		expect_end(&o, ING_HTTP_CLIENT_ANSWERED);
+		assert_memory_equal(o.data, data, LONG_BODY);
+		end_outcome(&o);
+	}
+	assert_int_equal(web_connections(world.web), 3);
+	free(data);
+}
+
 static void a_client_can_be_freed_in_the_middle(void **state)
 {
 	(void)state;
@@ -567,6 +596,7 @@ int main(void)
 		TEST(a_cancelled_request_is_never_done),
 		TEST(a_request_can_be_put_again_when_it_is_done),
 		TEST(a_kept_connection_that_is_closed_is_replaced),
+		TEST(a_body_that_a_kept_connection_did_not_take_is_sent_over_another),
 		TEST(a_client_can_be_freed_in_the_middle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

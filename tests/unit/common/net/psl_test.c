@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -37,9 +38,8 @@ static const struct {
 	{".", NULL},
 };
 
-static void registered_domains(void **state)
+static void check_cases(void)
 {
-	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
 		const char *got = ing_psl_registered(cases[i].host);
 		if (cases[i].domain == NULL && got == NULL)
@@ -47,6 +47,28 @@ static void registered_domains(void **state)
 		if (cases[i].domain == NULL || got == NULL || strcmp(got, cases[i].domain) != 0)
 			fail_msg("%s: %s", cases[i].host, got ? got : "(none)");
 	}
+}
+
+static void registered_domains(void **state)
+{
+	(void)state;
+	check_cases();
+}
+
+/* More hosts than are remembered, each asked for again at once and later; their domains begin elsewhere. */
+static void an_answer_is_that_of_its_host(void **state)
+{
+	char host[100];
+	(void)state;
+	for (unsigned i = 0; i < 6000; i++) {
+		unsigned n = i % 3000, sub = n % 7;
+		snprintf(host, sizeof(host), "%.*sname%u.example", (int)(2 * sub), "a.a.a.a.a.a.a.",
+			n);
+		assert_string_equal(ing_psl_registered(host), host + 2 * sub);
+		assert_string_equal(ing_psl_registered(host), host + 2 * sub);
+	}
+	check_cases();
+	check_cases();
 }
 
 static void a_host_of_any_length(void **state)
@@ -59,14 +81,18 @@ static void a_host_of_any_length(void **state)
 	for (size_t i = 1; i < sizeof(host) - 1; i += 2)
 		host[i] = '.';
 	assert_null(ing_psl_registered(host));
-	host[201] = '\0';
-	assert_string_equal(ing_psl_registered(host), host + 198);
+	for (size_t bytes = 201; bytes > 3; bytes -= 2) {
+		host[bytes] = '\0';
+		assert_string_equal(ing_psl_registered(host), host + bytes - 3);
+		assert_string_equal(ing_psl_registered(host), host + bytes - 3);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registered_domains),
+		cmocka_unit_test(an_answer_is_that_of_its_host),
 		cmocka_unit_test(a_host_of_any_length),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,11 @@ static void a_record_byte_for_byte(void **state)
 	assert_int_equal(ing_warc_file_create(f->file, f->fd, NAME, &err), 0);
 	assert_true(is_there(f, NAME ".open"));
 	int fd = body_fd("hello", 5);
-	const struct ing_warc_block block = {http, sizeof(http) - 1, fd, 5, true};
+	const struct ing_warc_block block = {.head = http,
+		.head_bytes = sizeof(http) - 1,
+		.body_fd = fd,
+		.body_bytes = 5,
+		.has_payload = true};
 	struct ing_warc_head head = response;
 	head.truncated = "disconnect";
 	assert_int_equal(ing_warc_file_add(f->file, &head, &block, &place, &err), 0);
@@ -171,8 +175,11 @@ static void bodies_of_every_size_come_back(void **state)
 	assert_int_equal(ing_warc_file_create(f->file, f->fd, NAME, &err), 0);
 	for (size_t i = 0; i < ING_ARRAY_LEN(sizes); i++) {
 		int fd = body_fd(body, sizes[i]);
-		const struct ing_warc_block block = {
-			"H\r\n\r\n", 5, sizes[i] > 0 ? fd : -1, sizes[i], true};
+		const struct ing_warc_block block = {.head = "H\r\n\r\n",
+			.head_bytes = 5,
+			.body_fd = sizes[i] > 0 ? fd : -1,
+			.body_bytes = sizes[i],
+			.has_payload = true};
 		assert_int_equal(
 			ing_warc_file_add(f->file, &response, &block, &places[i], &err), 0);
 		close(fd);
@@ -192,6 +199,53 @@ static void bodies_of_every_size_come_back(void **state)
 		ing_buf_done(&got);
 	}
 	free(body);
+}
+
+/* The same body from a file and at hand, with its digests and without: the same record each time. */
+static void where_a_body_is_makes_no_difference(void **state)
+{
+	struct folder *f = *state;
+	static const size_t sizes[] = {0, 5, 262144, 600001};
+	enum { WAYS = 4 };
+	struct ing_error err = {0};
+	char *text = malloc(600001);
+	assert_non_null(text);
+	for (size_t i = 0; i < 600001; i++)
+		text[i] = (char)('a' + i * i % 23);
+	assert_int_equal(ing_warc_file_create(f->file, f->fd, NAME, &err), 0);
+	for (size_t i = 0; i < ING_ARRAY_LEN(sizes); i++) {
+		struct ing_warc_place places[WAYS];
+		struct ing_warc_digests digests;
+		struct ing_buf whole, got[WAYS];
+		int fd = body_fd(text, sizes[i]);
+		ing_buf_init(&whole, MAX_BYTES);
+		ing_buf_add_str(&whole, "H\r\n\r\n");
+		ing_buf_add(&whole, text, sizes[i]);
+		ing_digest(ING_DIGEST_SHA1, whole.data, whole.len, &digests.block);
+		ing_digest(ING_DIGEST_ALL, text, sizes[i], &digests.payload);
+		for (size_t way = 0; way < WAYS; way++) {
+			const struct ing_warc_block block = {.head = "H\r\n\r\n",
+				.head_bytes = 5,
+				.body = way % 2 != 0 ? text : NULL,
+				.body_fd = fd,
+				.body_bytes = sizes[i],
+				.has_payload = true,
+				.digests = way / 2 != 0 ? &digests : NULL};
+			assert_int_equal(
+				ing_warc_file_add(f->file, &response, &block, &places[way], &err),
+				0);
+			assert_memory_equal(places[way].payload.md5, digests.payload.md5, 16);
+			assert_memory_equal(places[way].payload.sha256, digests.payload.sha256, 32);
+			assert_int_equal(places[way].payload.bytes, sizes[i]);
+			read_record(f, NAME ".open", &places[way], &got[way]);
+			assert_string_equal(ing_buf_str(&got[way]), ing_buf_str(&got[0]));
+		}
+		for (size_t way = 0; way < WAYS; way++)
+			ing_buf_done(&got[way]);
+		ing_buf_done(&whole);
+		close(fd);
+	}
+	free(text);
 }
 
 static void a_record_without_payload_has_a_block_digest_only(void **state)
@@ -223,7 +277,11 @@ static void a_body_that_ends_early_leaves_no_trace(void **state)
 	while (big.len < 1000000)
 		ing_buf_add_str(&big, "some text or other ");
 	int fd = body_fd(big.data, big.len);
-	struct ing_warc_block block = {"H\r\n\r\n", 5, fd, big.len + 1, true};
+	struct ing_warc_block block = {.head = "H\r\n\r\n",
+		.head_bytes = 5,
+		.body_fd = fd,
+		.body_bytes = big.len + 1,
+		.has_payload = true};
 	assert_int_equal(ing_warc_file_create(f->file, f->fd, NAME, &err), 0);
 	assert_int_equal(
 		ing_warc_file_add(f->file, &response, &block, &place, &err), -ING_FAIL_TRUNCATED);
@@ -336,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_record_byte_for_byte),
 		CASE(bodies_of_every_size_come_back),
+		CASE(where_a_body_is_makes_no_difference),
 		CASE(a_record_without_payload_has_a_block_digest_only),
 		CASE(a_body_that_ends_early_leaves_no_trace),
 		CASE(names_that_are_taken_are_left_alone),

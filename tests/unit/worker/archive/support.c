@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "common/data/compress.h"
+#include "common/record/warc_read.h"
 #include "common/record/warc_recover.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
@@ -32,6 +33,14 @@ static void note_done(struct ing_archive_item *item)
 static void join(const struct fixture *f, const char *name, char ret[512])
 {
 	assert_true(snprintf(ret, 512, "%s/%s", f->path, name) < 512);
+}
+
+static void ignore(void *ctx, const void *data, size_t bytes, size_t payload_bytes)
+{
+	(void)ctx;
+	(void)data;
+	(void)bytes;
+	(void)payload_bytes;
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -121,8 +130,13 @@ void parcel_done(struct parcel *p)
 
 void parcel_put(struct fixture *f, struct parcel *p)
 {
+	parcel_put_one_of(f, p, 0);
+}
+
+void parcel_put_one_of(struct fixture *f, struct parcel *p, size_t coming)
+{
 	p->done = 0;
-	ing_archive_put(f->archive, &p->item);
+	ing_archive_put(f->archive, &p->item, coming);
 }
 
 /* The archive keeps the loop alive while items are out, so the loop's return is the test. */
@@ -135,6 +149,8 @@ void run_until_done(struct fixture *f, const struct parcel *parcels, size_t coun
 
 void read_item(const struct fixture *f, const struct ing_archive_item *item, struct ing_buf *ret)
 {
+	static const struct ing_warc_read_user nobody = {.block = ignore};
+	struct ing_error err = {0};
 	char path[512];
 	join(f, item->warc_name, path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -147,6 +163,8 @@ void read_item(const struct fixture *f, const struct ing_archive_item *item, str
 	unsigned char *member = malloc(item->csize);
 	assert_non_null(member);
 	assert_int_equal(pread(fd, member, item->csize, (off_t)item->offset), item->csize);
+	if (ing_warc_read(fd, item->offset, item->csize, &nobody, NULL, &err) != 0)
+		fail_msg("%s", err.msg);
 	close(fd);
 	struct ing_gunzip *z = ing_gunzip_new();
 	const unsigned char *in = member;

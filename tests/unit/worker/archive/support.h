@@ -40,9 +40,11 @@ void parcel_init(
 	struct parcel *p, const char *url, const char *head, const void *body, size_t bytes);
 void parcel_done(struct parcel *p);
 void parcel_put(struct fixture *f, struct parcel *p);
+void parcel_put_one_of(struct fixture *f, struct parcel *p, size_t coming);
 void run_until_done(struct fixture *f, const struct parcel *parcels, size_t count);
 
-/* The record to which an item points, inflated; asserts that member and item agree. */
+/* The record to which an item points, inflated; asserts that member and item agree, and that its digests
+ * are those of its bytes. */
 void read_item(const struct fixture *f, const struct ing_archive_item *item, struct ing_buf *ret);
 /* Look at every file of the folder; asserts that those not open hold nothing but whole records. */
 struct found look_around(const struct fixture *f);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -70,8 +71,8 @@ static void defaults_are_a_whole_configuration(void **state)
 	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "ingest-file-requests");
 	assert_string_equal(c->kafka.output_topics[ING_OUTPUT_RESULTS], "ingest-file-results");
 	assert_int_equal(c->kafka.max_message_bytes, 8 << 20);
-	assert_non_null(c->kafka.properties);
-	assert_null(c->kafka.properties[0]);
+	assert_non_null(c->kafka.properties.values);
+	assert_null(c->kafka.properties.values[0]);
 	assert_string_equal(c->postgres.dsn, "");
 	assert_string_equal(c->warc.dir, "");
 	assert_int_equal(c->warc.max_bytes, 1000000000);
@@ -122,7 +123,8 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	char *const *sets = SETS("gate.concurrency=7", "fetch.connect_to=[\":80:127.0.0.1:8080\"]",
 		"gate={host_delay_ms: 9, concurrency: 8}", "fetch.allow_address=127.0.0.0/8",
 		"kafka.topics.dead=", "fetch.ca_file=~", "grobid.url=http://[::1]:8070/grobid/",
-		"warc.dir=/w x=y", "log.level=debug", "publication.retry_limit=-1",
+		"warc.dir=/w x=y", "log.level=debug", "log.format=json", "log.requests=all",
+		"publication.retry_limit=-1",
 		"publication={refetch_after: 99999999999, doaj_url: ~, arxiv_url: '', doi_url: 'http://[::1]:80/d'}",
 		AGENT);
 	struct ing_conf *c = load_good("# a comment\n"
@@ -146,9 +148,9 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_string_equal(c->kafka.lane_topics[ING_LANE_REQUESTS], "r");
 	assert_string_equal(c->kafka.output_topics[ING_OUTPUT_DEAD],
 		"ingest-file-requests-dead"); /* nothing: the default */
-	assert_string_equal(c->kafka.properties[0], "security.protocol=ssl");
-	assert_string_equal(c->kafka.properties[1], "linger.ms=5");
-	assert_null(c->kafka.properties[2]);
+	assert_string_equal(c->kafka.properties.values[0], "security.protocol=ssl");
+	assert_string_equal(c->kafka.properties.values[1], "linger.ms=5");
+	assert_null(c->kafka.properties.values[2]);
 	assert_int_equal(c->kafka.max_message_bytes, 2 << 20);
 	assert_int_equal(c->gate.concurrency, 8);
 	assert_int_equal(c->gate.backoff.delay_ms, 9);
@@ -164,6 +166,8 @@ static void files_and_sets_are_laid_over_one_another(void **state)
 	assert_string_equal(c->warc.dir, "/w x=y");
 	assert_string_equal(c->instance, "5");
 	assert_int_equal(c->log_level, ING_LOG_DEBUG);
+	assert_int_equal(c->log_format, ING_LOG_FORMAT_JSON);
+	assert_int_equal(c->log_requests, ING_LOG_REQUESTS_ALL);
 	assert_true(c->publication.retry_limit == -1);
 	assert_true(c->publication.refetch_after == 99999999999);
 	assert_string_equal(
@@ -261,6 +265,10 @@ static const struct {
 		.want = "c.yaml:1:16: key \"gate.robots\": must be obey or ignore"},
 	{.file = "log: {level: [debug]}\n",
 		.want = "c.yaml:1:14: key \"log.level\": must be error, warning, info or debug"},
+	{.file = "log: {format: syslog}\n",
+		.want = "c.yaml:1:15: key \"log.format\": must be text, json or journal"},
+	{.file = "log: {requests: some}\n",
+		.want = "c.yaml:1:17: key \"log.requests\": must be off, failures or all"},
 	{.file = "instance: a/b\n",
 		.want = "c.yaml:1:11: key \"instance\": must be made of letters, digits and . _ @ : - and not "
 			"begin with a dot"},
@@ -275,6 +283,24 @@ static const struct {
 			"begin with a dot"},
 	{.file = "kafka: {topics: {results: \"a b\"}}\n",
 		.want = "c.yaml:1:27: key \"kafka.topics.results\": must be made of letters, digits and . _ -"},
+	{.file = "metrics: {listen: \"0.0.0.0:9108\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": only addresses of loopback (127.0.0.1, "
+			"[::1]): what must be seen from elsewhere needs a proxy that says who may"},
+	{.file = "metrics: {listen: \"[::]:9108\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": only addresses of loopback (127.0.0.1, "
+			"[::1]): what must be seen from elsewhere needs a proxy that says who may"},
+	{.file = "metrics: {listen: \"localhost:9108\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": an address is of IPv4, or of IPv6 in "
+			"brackets; names are not looked up"},
+	{.file = "metrics: {listen: \"::1:9108\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": an address is of IPv4, or of IPv6 in "
+			"brackets; names are not looked up"},
+	{.file = "metrics: {listen: \"127.0.0.1\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": neither ADDRESS:PORT nor unix:PATH"},
+	{.file = "metrics: {listen: \"127.0.0.1:65536\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": neither ADDRESS:PORT nor unix:PATH"},
+	{.file = "metrics: {listen: \"unix:\"}\n",
+		.want = "c.yaml:1:19: key \"metrics.listen\": unix: without a file's path"},
 	{.file = "kafka: {brokers: \"a:1,:2\"}\n",
 		.want = "c.yaml:1:18: key \"kafka.brokers\": broker at character 5: not HOST:PORT"},
 	{.file = "kafka: {brokers: \"a:99999\"}\n",
@@ -394,7 +420,7 @@ static void errors_say_where_and_what(void **state)
 	}
 }
 
-#define DSN "postgres: {dsn: x}\n"
+#define DSN "postgres: {dsn: host=x}\n"
 #define S3_REST "bucket: b, access_key_file: a, secret_key_file: s"
 
 /* Keys that are good by themselves, and not together. NULL: they are. */
@@ -553,24 +579,24 @@ static void the_dump_reads_back(void **state)
 {
 	(void)state;
 	char *const *sets = SETS("instance=a@b:c", "kafka.properties={a.b: \"c \\\" #d\", e: \"\"}",
-		"postgres.dsn=\"host='x y' password=\\\\\u00e9\"",
-		"fetch.proxy=http://u:p%20@h:3128",
+		"postgres.dsn=\"host='x y' user=\\\\\u00e9\"", "fetch.proxy=http://u%20@h:3128",
 		"fetch.connect_to=[\"::localhost:1\", \"[::1]:80:[::1]:8080\"]",
 		"fetch.dns_servers=\"192.0.2.1,192.0.2.1:53,::1,[::1]:53\"",
 		"kafka.topics.pdf_text=\"\"", "warc.max_bytes=1125899906842624", "log.level=error",
-		"intake.host_share=7%", "fetch.allow_address=::1");
+		"log.format=journal", "log.requests=failures", "intake.host_share=7%",
+		"fetch.allow_address=::1");
 	struct ing_conf *one = load_good("", sets, ING_CONF_CTL);
 	char *text = dump(one);
 	struct ing_conf *two = load_good(text, NULL, ING_CONF_CTL);
 	char *again = dump(two);
 	assert_string_equal(text, again);
-	assert_string_equal(two->postgres.dsn, "host='x y' password=\\\u00e9");
-	assert_string_equal(two->kafka.properties[0], "a.b=c \" #d");
-	assert_string_equal(two->kafka.properties[1], "e=");
+	assert_string_equal(two->postgres.dsn, "host='x y' user=\\\u00e9");
+	assert_string_equal(two->kafka.properties.values[0], "a.b=c \" #d");
+	assert_string_equal(two->kafka.properties.values[1], "e=");
 	assert_string_equal(two->kafka.output_topics[ING_OUTPUT_PDF_TEXT], "");
 	assert_string_equal(two->fetch.connect_to[1], "[::1]:80:[::1]:8080");
 	assert_int_equal(two->job.host_share, 7);
-	assert_string_equal(two->fetch.proxy, "http://u:p%20@h:3128");
+	assert_string_equal(two->fetch.proxy, "http://u%20@h:3128");
 	for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		assert_true(strcspn(line, "\n") <= 100);
@@ -579,6 +605,135 @@ static void the_dump_reads_back(void **state)
 	free(again);
 	ing_conf_free(one);
 	ing_conf_free(two);
+}
+
+static void the_dump_leaves_secrets_out(void **state)
+{
+	(void)state;
+	struct ing_conf *one =
+		load_good("postgres.dsn: \"postgresql://me:h%20ush@db/x?sslpassword=hush\"\n"
+			  "fetch.proxy: \"http://u:hush@h:3128\"\n"
+			  "kafka.properties:\n"
+			  "  sasl.username: me\n"
+			  "  consumer.sasl.password: hush\n",
+			NULL, ING_CONF_CTL);
+	char *text = dump(one);
+	assert_null(strstr(text, "hush"));
+	struct ing_conf *two = load_good(text, NULL, ING_CONF_CTL);
+	assert_string_equal(two->postgres.dsn,
+		"user='me' password='********' dbname='x' host='db' sslpassword='********'");
+	assert_string_equal(two->fetch.proxy, "http://u:********@h:3128");
+	assert_string_equal(two->kafka.properties.values[0], "sasl.username=me");
+	assert_string_equal(two->kafka.properties.values[1], "consumer.sasl.password=********");
+	char *again = dump(two);
+	assert_string_equal(text, again);
+	free(text);
+	free(again);
+	ing_conf_free(one);
+	ing_conf_free(two);
+}
+
+/* A warning in a file, an error in an argument; and none of them repeats it. */
+static void a_secret_belongs_into_a_file_of_its_own(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *key, *value, *instead; /* instead NULL: there is none */
+	} cases[] = {
+		{"postgres.dsn", "\"host=db password=hush\"", "postgres.password_file"},
+		{"postgres.dsn", "postgresql://u:hush@db/x", "postgres.password_file"},
+		{"postgres.dsn", "\"host=db sslpassword=hush\"", "postgres.password_file"},
+		{"postgres.dsn", "\"host=db user=hush passfile=/x\"", NULL},
+		{"kafka.properties", "[sasl.password=hush]", "kafka.password_file"},
+		{"kafka.properties", "[linger.ms=5, producer.ssl.key.pem=hush]",
+			"kafka.property_files"},
+		{"kafka.properties", "[sasl.username=hush]", NULL},
+		{"fetch.proxy", "http://u:hush@h:1", "fetch.proxy_password_file"},
+		{"fetch.proxy", "http://hush@h:1", NULL},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_conf *conf = NULL;
+		struct ing_report report;
+		char set[200], file[200];
+		snprintf(set, sizeof(set), "%s=%s", cases[i].key, cases[i].value);
+		snprintf(file, sizeof(file), "%s: %s\n", cases[i].key, cases[i].value);
+		bool secret = cases[i].instead != NULL;
+		int rc = load("", SETS(set), ING_CONF_CTL, &conf, &report);
+		assert_int_equal(rc, secret ? -ING_FAIL_CONFIG : 0);
+		assert_int_equal(report.errors, secret);
+		if (secret) {
+			assert_non_null(strstr(line_of(&report, 0), "on the command line"));
+			assert_non_null(strstr(line_of(&report, 0), cases[i].instead));
+			assert_null(strstr(line_of(&report, 0), "hush"));
+		} else {
+			ing_conf_free(conf);
+		}
+		ing_report_done(&report);
+		assert_int_equal(load(file, NULL, ING_CONF_CTL, &conf, &report), 0);
+		assert_int_equal(report.warnings, secret);
+		if (secret) {
+			assert_non_null(strstr(line_of(&report, 0), cases[i].instead));
+			assert_null(strstr(line_of(&report, 0), "hush"));
+		}
+		ing_report_done(&report);
+		ing_conf_free(conf);
+	}
+}
+
+static void a_malformed_address_of_the_database_is_told_without_its_password(void **state)
+{
+	(void)state;
+	struct ing_conf *conf;
+	struct ing_report report;
+	assert_int_equal(load("postgres.dsn: postgresql://me:hush%zz@a/x\n", NULL, ING_CONF_CTL,
+				 &conf, &report),
+		-ING_FAIL_CONFIG);
+	assert_non_null(strstr(line_of(&report, 0), "key \"postgres.dsn\": database address: "));
+	assert_null(strstr(line_of(&report, 0), "hush"));
+	ing_report_done(&report);
+}
+
+/* The daemon looks at them before it starts; a credential is there only inside the unit. */
+static void files_with_secrets_are_looked_at(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/conf-secret-XXXXXX";
+	char open_path[] = "/tmp/conf-secret-XXXXXX";
+	close(mkstemp(path));
+	int fd = mkstemp(open_path);
+	assert_int_equal(fchmod(fd, 0644), 0);
+	close(fd);
+	char good[100], bad[100], files[100];
+	snprintf(good, sizeof(good), "kafka.password_file=%s", path);
+	snprintf(bad, sizeof(bad), "fetch.proxy_password_file=%s", open_path);
+	snprintf(files, sizeof(files), "kafka.property_files={ssl.key.pem: /nonexistent/key}");
+	struct ing_conf *conf;
+	struct ing_report report;
+	unsetenv("CREDENTIALS_DIRECTORY");
+	char *const *sets = SETS(AGENT, good, bad, files, "postgres.password_file=some-credential");
+	assert_int_equal(load("", sets, ING_CONF_DAEMON, &conf, &report), -ING_FAIL_CONFIG);
+	assert_int_equal(report.errors, 1);
+	assert_int_equal(report.warnings, 2);
+	char *all = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&all, &bytes);
+	ing_report_print(&report, true, f);
+	fclose(f);
+	assert_non_null(strstr(all, "\"kafka.property_files\": cannot be read: /nonexistent/key"));
+	assert_non_null(strstr(all, "\"fetch.proxy_password_file\": every user of this machine can "
+				    "read /tmp/"));
+	assert_non_null(strstr(all, "\"postgres.password_file\": some-credential is a credential"));
+	free(all);
+	ing_report_done(&report);
+	setenv("CREDENTIALS_DIRECTORY", "/nonexistent", 1);
+	sets = SETS(AGENT, "postgres.password_file=some-credential");
+	assert_int_equal(load("", sets, ING_CONF_DAEMON, &conf, &report), -ING_FAIL_CONFIG);
+	assert_non_null(
+		strstr(line_of(&report, 0), "cannot be read: /nonexistent/some-credential"));
+	ing_report_done(&report);
+	unsetenv("CREDENTIALS_DIRECTORY");
+	unlink(path);
+	unlink(open_path);
 }
 
 static void the_manual_has_every_key(void **state)
@@ -701,6 +856,10 @@ int main(void)
 		cmocka_unit_test(a_daemon_names_a_contact),
 		cmocka_unit_test(a_daemon_needs_what_it_reads),
 		cmocka_unit_test(the_dump_reads_back),
+		cmocka_unit_test(the_dump_leaves_secrets_out),
+		cmocka_unit_test(a_secret_belongs_into_a_file_of_its_own),
+		cmocka_unit_test(a_malformed_address_of_the_database_is_told_without_its_password),
+		cmocka_unit_test(files_with_secrets_are_looked_at),
 		cmocka_unit_test(the_manual_has_every_key),
 		cmocka_unit_test(every_row_is_documented_and_in_range),
 		cmocka_unit_test(a_build_tree_finds_its_parts),

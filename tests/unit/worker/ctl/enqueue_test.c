@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
-#include "worker/ctl/enqueue_start.h"
+#include "worker/ctl/enqueue/start.h"
 #include "worker/ctl/progress.h"
 #include "worker/store/requests/plan_batches.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/ctl/kept_condition.h"
+#include "worker/ctl/publication/kept_condition.h"
 
 static const struct {
 	const char *text, *sql, *values; /* each value with | behind it */

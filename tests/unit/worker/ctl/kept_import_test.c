@@ -13,8 +13,8 @@
 
 #include "common/base/buf.h"
 #include "common/data/json.h"
-#include "worker/ctl/kept_entries.h"
-#include "worker/ctl/pubfetcher_json.h"
+#include "worker/ctl/publication/kept_entries.h"
+#include "worker/ctl/publication/pubfetcher_json.h"
 
 #define NOW INT64_C(1800000000000)
 #define MAX_ENTRY 40

@@ -15,8 +15,8 @@
 
 #include "common/base/buf.h"
 #include "worker/ctl/ctl.h"
-#include "worker/ctl/publication_answers.h"
-#include "worker/ctl/publication_ids.h"
+#include "worker/ctl/publication/answers.h"
+#include "worker/ctl/publication/ids.h"
 
 static char dir[64], path[96];
 

@@ -13,11 +13,11 @@
 
 #include "common/base/buf.h"
 #include "common/data/json.h"
-#include "worker/ctl/fulltext_html.h"
+#include "worker/ctl/publication/fulltext_html.h"
 #include "worker/ctl/html_page.h"
-#include "worker/ctl/publication_html.h"
-#include "worker/ctl/publication_text.h"
-#include "worker/ctl/publication_words.h"
+#include "worker/ctl/publication/html.h"
+#include "worker/ctl/publication/text.h"
+#include "worker/ctl/publication/words.h"
 
 #define MAX_PAGE ((size_t)16 << 20)
 

@@ -19,9 +19,9 @@
 
 #include "common/base/buf.h"
 #include "common/data/base32.h"
-#include "worker/ctl/reexamine_checkpoint.h"
-#include "worker/ctl/reexamine_progress.h"
-#include "worker/ctl/reexamine_read.h"
+#include "worker/ctl/reexamine/checkpoint.h"
+#include "worker/ctl/reexamine/progress.h"
+#include "worker/ctl/reexamine/read.h"
 
 #define SHA1_OF_BODY "02083f4579e08a612425c0c1a17ee47add783b94" /* of "body" */
 

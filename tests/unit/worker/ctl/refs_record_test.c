@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/base/buf.h"
-#include "worker/ctl/refs_record.h"
+#include "worker/ctl/reexamine/refs_record.h"
 
 static const struct {
 	const char *text, *want;

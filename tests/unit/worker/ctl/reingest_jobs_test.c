@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "common/base/report.h"
-#include "worker/ctl/reingest_jobs.h"
+#include "worker/ctl/enqueue/reingest_jobs.h"
 
 #define DAY 86400
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/ctl/results_filter.h"
+#include "worker/ctl/topics/results_filter.h"
 
 #define ID_A "00112233445566778899aabbccddeeff00112233"
 #define ID_B "ffffffffffffffffffffffffffffffffffffffff"

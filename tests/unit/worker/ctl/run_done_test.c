@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "worker/ctl/run_done.h"
-#include "worker/ctl/run_folder.h"
+#include "worker/ctl/run/done.h"
+#include "worker/ctl/run/folder.h"
 
 #define MANY 20000u
 

@@ -15,7 +15,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
-#include "worker/ctl/selection_options.h"
+#include "worker/ctl/requests/selection_options.h"
 
 static int set(struct ing_selection_options *o, const char *name, const char *value)
 {

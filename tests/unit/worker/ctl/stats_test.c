@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "worker/ctl/stats_queries.h"
+#include "worker/ctl/stats/queries.h"
 
 static const struct ing_stats_query *query(const char *name)
 {

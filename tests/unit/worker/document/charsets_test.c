@@ -29,6 +29,8 @@ static int run_inside(enum ing_sandbox_level level, bool warm, int (*run)(void))
 		struct ing_sandbox *sb = NULL;
 		if (warm)
 			ing_document_warm();
+		if (warm && level == ING_SANDBOX_EXAMINER)
+			ing_document_warm_examiner();
 		if (ing_sandbox_new(&sb, NULL) != 0 || ing_sandbox_enter(sb, level, 0, NULL) != 0)
 			_exit(100);
 		_exit(run());
@@ -67,12 +69,22 @@ static bool goes_and_comes(const char *charset)
 	       memcmp(back, "Tides 7", 7) == 0;
 }
 
-static int count_converters(void)
+static int count_first(size_t most)
 {
 	int count = 0;
-	for (size_t i = 0; i < ing_charset_count; i++)
+	for (size_t i = 0; i < most; i++)
 		count += goes_and_comes(ing_charsets[i]);
 	return count;
+}
+
+static int count_converters(void)
+{
+	return count_first(ing_charset_count);
+}
+
+static int count_pdf_converters(void)
+{
+	return count_first(ING_PDF_CHARSETS);
 }
 
 static int open_one(void)
@@ -101,7 +113,10 @@ static void test_every_converter_after_warming(void **state)
 	int want = WEXITSTATUS(status);
 	print_message("%d of %zu converters\n", want, ing_charset_count);
 	assert_int_equal(run_inside(ING_SANDBOX_EXAMINER, true, count_converters), want);
-	assert_int_equal(run_inside(ING_SANDBOX_PDF, true, count_converters), want);
+	assert_int_equal(
+		run_inside(ING_SANDBOX_PDF, true, count_pdf_converters), (int)ING_PDF_CHARSETS);
+	/* Of the others a fork for a PDF has none to copy. */
+	assert_int_equal(run_inside(ING_SANDBOX_PDF, true, open_one), 1);
 }
 
 static const struct page {

@@ -70,7 +70,7 @@ static void open_emit(struct fixture *f, const char *property)
 			[ING_OUTPUT_PARKED_1M] = "auto",
 			[ING_OUTPUT_PARKED_1H] = "auto"},
 		.max_message_bytes = MAX_BYTES,
-		.properties = properties,
+		.properties = {.values = properties},
 	};
 	struct ing_error err = {0};
 	assert_int_equal(
@@ -503,7 +503,7 @@ static void test_settings(void **state)
 		.brokers = f.kafka.brokers,
 		.output_topics = {[ING_OUTPUT_RESULTS] = RESULTS},
 		.max_message_bytes = MAX_BYTES,
-		.properties = properties,
+		.properties = {.values = properties},
 	};
 	struct ing_error err = {0};
 	assert_int_equal(ing_emit_kafka_new(&f.loop, &settings, "one", on_fatal, &f, &f.e, &err),

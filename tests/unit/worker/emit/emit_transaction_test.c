@@ -427,7 +427,7 @@ static void test_fixed_settings(void **state)
 			.output_topics = {[ING_OUTPUT_RESULTS] = RECORD_TOPIC},
 			.max_message_bytes = RECORD_VALUE_MAX,
 			.delivery = ING_GUARANTEE_EXACTLY_ONCE,
-			.properties = properties,
+			.properties = {.values = properties},
 		};
 		assert_int_equal(
 			ing_emit_kafka_new(&w.loop, &settings, "one", NULL, NULL, &w.e, &err),

@@ -301,7 +301,7 @@ void record_world_open(struct record_world *w, enum ing_guarantee delivery, char
 		.group = "group",
 		.max_message_bytes = RECORD_VALUE_MAX,
 		.delivery = delivery,
-		.properties = properties,
+		.properties = {.values = properties},
 	};
 	memcpy(settings.output_topics, output_topics, sizeof(output_topics));
 	struct ing_error err = {0};

@@ -13,17 +13,23 @@
 
 #include "worker/conf/conf.h"
 #include "worker/engine/engine_limits.h"
+#include "worker/service/endpoint.h"
 
 static struct rlimit usual;
 
-static int check(unsigned concurrency, rlim_t limit, struct ing_error *err)
+static int check_with(const char *listen, unsigned concurrency, rlim_t limit, struct ing_error *err)
 {
-	struct ing_conf conf = {.gate.concurrency = concurrency};
+	struct ing_conf conf = {.gate.concurrency = concurrency, .metrics.listen = listen};
 	struct rlimit tight = {.rlim_cur = limit, .rlim_max = usual.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
 	int rc = ing_engine_check_limits(&conf, 2, err);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
 	return rc;
+}
+
+static int check(unsigned concurrency, rlim_t limit, struct ing_error *err)
+{
+	return check_with("", concurrency, limit, err);
 }
 
 static void one_too_few_is_refused(void **state)
@@ -73,12 +79,22 @@ static void descriptors_grow_with_the_transfers(void **state)
 	assert_int_equal(ing_engine_descriptors(0, 10) - none, 8);
 }
 
+static void the_endpoint_needs_some_of_its_own(void **state)
+{
+	(void)state;
+	struct ing_error err = {0};
+	uint64_t need = ing_engine_descriptors(8, 2) + ING_ENDPOINT_DESCRIPTORS;
+	assert_int_equal(check_with("127.0.0.1:0", 8, need, &err), 0);
+	assert_int_equal(check_with("127.0.0.1:0", 8, need - 1, &err), -ING_FAIL_SYSTEM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_too_few_is_refused),
 		cmocka_unit_test(the_words_say_what_to_change),
 		cmocka_unit_test(descriptors_grow_with_the_transfers),
+		cmocka_unit_test(the_endpoint_needs_some_of_its_own),
 	};
 	getrlimit(RLIMIT_NOFILE, &usual);
 	return cmocka_run_group_tests(tests, NULL, NULL);

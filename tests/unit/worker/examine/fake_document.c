@@ -267,6 +267,10 @@ void ing_document_warm(void)
 		pthread_atfork(count_fork, NULL, die_in_fork);
 }
 
+void ing_document_warm_examiner(void)
+{
+}
+
 bool ing_document_identify(const struct ing_exam_request *q, const void *data, size_t bytes,
 	struct ing_document_body *ret_body, struct ing_findings *ret)
 {

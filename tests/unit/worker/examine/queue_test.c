@@ -613,7 +613,9 @@ static void one_owner_leaves_room_for_others(void **state)
 	begin(2);
 	placed = 0;
 	assert_true(ing_exam_queue_has_room(w.q, "a.example"));
+	assert_true(ing_exam_queue_has_room_for_all(w.q));
 	put_some("a.example", PLACES / 2);
+	assert_false(ing_exam_queue_has_room_for_all(w.q));
 	assert_false(ing_exam_queue_has_room(w.q, "a.example"));
 	assert_true(ing_exam_queue_has_room(w.q, "b.example"));
 	put_some("b.example", PLACES / 64);
@@ -643,6 +645,7 @@ static void the_marked_fill_no_place_of_others(void **state)
 		mark(name);
 	}
 	put_some("bad0.example", 1);
+	assert_false(ing_exam_queue_has_room_for_all(w.q)); /* though little waits */
 	assert_true(ing_exam_queue_has_room(w.q, "bad0.example"));
 	put_some("bad0.example", 100); /* were under way */
 	assert_false(ing_exam_queue_has_room(w.q, "bad0.example"));

@@ -37,6 +37,7 @@
 
 #include <cmocka.h>
 
+#include "worker/examine/child.h"
 #include "worker/examine/sandbox.h"
 
 #define KILLED (-1) /* by SIGSYS; an error number in sanitized builds */
@@ -627,6 +628,51 @@ static void test_cpu_limit(void **state)
 	ing_sandbox_free(sb);
 }
 
+static int oom_score(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/oom_score_adj", O_RDONLY);
+	assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return (int)strtol(text, NULL, 10);
+}
+
+/* Returns 0, or which of the scores is wrong. */
+static int fork_by_likelihood(bool ordinary_user)
+{
+	struct ing_child_conf conf = {0};
+	int status = 0;
+	/* A change of identity leaves /proc/self to root without the second call. */
+	if (ordinary_user && (setgid(12345) != 0 || setuid(12345) != 0 ||
+				     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0))
+		return 1;
+	ing_child_raise_oom_score(&conf);
+	if (oom_score() != 900)
+		return 2;
+	pid_t pid = ing_child_fork(&conf);
+	if (pid == 0)
+		_exit(oom_score() == 1000 ? 0 : 1);
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		return 3;
+	return oom_score() == 900 ? 0 : 4;
+}
+
+/* When memory is short, forks of the zygote are ended before the zygote, and it before the worker. */
+static void test_forks_are_ended_first(void **state)
+{
+	(void)state;
+	for (int ordinary_user = 0; ordinary_user < 2; ordinary_user++) {
+		if (ordinary_user && geteuid() != 0)
+			continue; /* the first one was it */
+		int status = 0;
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(fork_by_likelihood(ordinary_user));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -637,6 +683,7 @@ int main(void)
 		cmocka_unit_test(test_files_of_others),
 		cmocka_unit_test(test_as_ordinary_user),
 		cmocka_unit_test(test_cpu_limit),
+		cmocka_unit_test(test_forks_are_ended_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

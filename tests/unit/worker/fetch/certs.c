@@ -49,7 +49,7 @@ struct certs *certs_new(const char *ca_path)
 {
 	struct certs *c = ing_alloc(sizeof(*c));
 	c->key = make_key();
-	X509 *cert = make_cert(c, c->key, "Test Authority", -3600, 3600 * 24L);
+	X509 *cert = make_cert(c, c->key, "Test Authority", -3600, 3600 * 24 * 400L);
 	add_extension(cert, cert, NID_basic_constraints, "critical,CA:TRUE");
 	add_extension(cert, cert, NID_key_usage, "critical,keyCertSign,cRLSign");
 	ing_must(X509_sign(cert, c->key, EVP_sha256()) > 0);

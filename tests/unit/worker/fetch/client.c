@@ -26,7 +26,7 @@ struct ing_fetch_settings client_settings(void)
 {
 	return (struct ing_fetch_settings){.user_agent = "test/1 (+https://test.example/)",
 		.timeout_ms = 10000,
-		.connect_timeout_ms = 3000,
+		.connect_timeout_ms = 8000,
 		.stall_ms = 5000,
 		.min_speed_bytes = 1,
 		.max_body_bytes = (size_t)8 << 20,

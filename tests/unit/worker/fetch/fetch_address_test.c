@@ -341,6 +341,15 @@ static void label_limits(void **state)
 	client_stop(&c);
 }
 
+/* How many values were counted. */
+static uint64_t of_histogram(const uint64_t *h)
+{
+	uint64_t count = 0;
+	for (unsigned i = 0; i < ING_METRIC_COUNT_DURATION; i++)
+		count += h[i];
+	return count;
+}
+
 static void asked_once(void **state)
 {
 	(void)state;
@@ -359,6 +368,10 @@ static void asked_once(void **state)
 		ing_exchange_unref(got[i].ex);
 	}
 	assert_int_equal(names_queries(names) - before, 1);
+	struct ing_fetch_stats stats;
+	ing_fetch_stats(c.fetch, &stats);
+	assert_true(of_histogram(stats.dns_us) > 0);
+	assert_true(of_histogram(stats.dns_us) <= stats.exchanges);
 	expect(&c, url, ING_STATUS_SUCCESS);
 	assert_int_equal(names_queries(names) - before, 1);
 	/* failures are remembered too */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka wants the three above first */
+#include <unistd.h>
 #include <cmocka.h>
 #include "worker/fetch/fetch_priv.h"
 
@@ -188,6 +189,29 @@ static void proxies(void **state)
 	}
 }
 
+static void the_password_of_a_proxy_may_be_in_a_file(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/proxy-password-XXXXXX";
+	int fd = mkstemp(path);
+	assert_int_equal(write(fd, "s e@c\n", 6), 6);
+	close(fd);
+	struct ing_routes r;
+	struct ing_error err = {0};
+	struct ing_fetch_settings conf = {
+		.proxy = "http://me:not-this@p.example:3128", .proxy_password_file = path};
+	assert_int_equal(ing_routes_init(&r, &conf, &err), 0);
+	assert_string_equal(r.proxy_user, "me");
+	assert_string_equal(r.proxy_password, "s e@c");
+	ing_routes_done(&r);
+	unlink(path);
+	assert_int_equal(ing_routes_init(&r, &conf, &err), -ING_FAIL_CONFIG);
+	assert_non_null(strstr(err.msg, "fetch.proxy_password_file: /tmp/proxy-password-"));
+	conf.proxy = NULL;
+	assert_int_equal(ing_routes_init(&r, &conf, &err), 0); /* nobody asks for it */
+	ing_routes_done(&r);
+}
+
 static void ports(void **state)
 {
 	(void)state;
@@ -230,6 +254,7 @@ int main(void)
 		cmocka_unit_test(connect_rules),
 		cmocka_unit_test(first_rule_wins),
 		cmocka_unit_test(proxies),
+		cmocka_unit_test(the_password_of_a_proxy_may_be_in_a_file),
 		cmocka_unit_test(ports),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,26 +83,7 @@ static const struct web_page pages[] = {{"/large", page_large}, {"/turns-bad", p
 /* A proxy that leads every tunnel to the good server. */
 static void relay(struct web_conn *c)
 {
-	struct sockaddr_in in = {
-		.sin_family = AF_INET, .sin_port = htons((uint16_t)web_port(good))};
-	int up = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ing_must(up >= 0 && connect(up, (struct sockaddr *)&in, sizeof(in)) == 0);
-	web_say(c,
-		"HTTP/1.1 200 Connection established\r\nX-Proxy: was here\r\nSet-Cookie: p=1\r\n\r\n");
-	while (web_wait(c, 0)) {
-		char data[16384];
-		struct pollfd fds[2] = {
-			{.fd = c->fd, .events = POLLIN}, {.fd = up, .events = POLLIN}};
-		if (poll(fds, 2, 50) <= 0)
-			continue;
-		int from = fds[0].revents != 0 ? c->fd : up;
-		ssize_t n = recv(from, data, sizeof(data), 0);
-		if (n <= 0 || send(from == up ? c->fd : up, data, (size_t)n, MSG_NOSIGNAL) != n)
-			break;
-	}
-	close(up);
-	c->over = true;
+	web_tunnel(c, web_port(good));
 }
 
 static const struct web_page proxy_pages[] = {{"good.test:443", relay}, {NULL, NULL}};

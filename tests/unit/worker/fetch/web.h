@@ -49,4 +49,6 @@ bool web_receive(struct web_conn *c, void *ret_data, size_t bytes);
 bool web_wait(
 	struct web_conn *c, int ms); /* false when the server is stopping (ms -1: until then) */
 void web_reset(struct web_conn *c);  /* RST instead of FIN */
+/* The answer of a proxy to CONNECT, then bytes both ways to a port of this machine, to the end. */
+void web_tunnel(struct web_conn *c, unsigned port);
 unsigned char test_pattern(size_t at);

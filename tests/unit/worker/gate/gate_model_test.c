@@ -280,6 +280,14 @@ static void step(void)
 	look_at_leases();
 }
 
+static void count_waiting(void *ctx, const struct ing_gate_host_view *v)
+{
+	unsigned waiting = 0;
+	for (int i = 0; i < ING_LANES_; i++)
+		waiting += v->waiting[i];
+	*(unsigned *)ctx += waiting > 0;
+}
+
 static void check_counts(void)
 {
 	struct ing_gate_stats s;
@@ -292,6 +300,9 @@ static void check_counts(void)
 	assert_int_equal(s.grants, m.grants);
 	assert_int_equal(s.refused, m.refusals);
 	assert_true(s.hosts <= 2 * HOSTS);
+	unsigned hosts_waiting = 0;
+	ing_gate_each(gate, count_waiting, &hosts_waiting);
+	assert_int_equal(s.hosts_waiting, hosts_waiting);
 }
 
 /* Whoever holds a slot leaves, every lease is granted: all who wait must be served or refused. */

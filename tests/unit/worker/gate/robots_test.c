@@ -51,6 +51,23 @@ static void get(void *ctx, const char *url, void *token)
 	gotten.count++;
 }
 
+/* A waiter that counts. */
+struct client {
+	struct ing_robots_waiter waiter;
+	unsigned woken;
+	unsigned turn; /* among all that were woken */
+};
+
+static unsigned turns;
+
+static void on_done(struct ing_robots_waiter *w)
+{
+	struct client *c = ING_CONTAINER(w, struct client, waiter);
+	assert_null(w->entry);
+	c->woken++;
+	c->turn = turns++;
+}
+
 static struct ing_robots *new_robots(size_t max_entries, size_t max_bytes)
 {
 	const struct ing_robots_conf conf = {
@@ -63,7 +80,9 @@ static struct ing_robots *new_robots(size_t max_entries, size_t max_bytes)
 	};
 	memset(&gotten, 0, sizeof(gotten));
 	clock_ms = 1000000;
-	return ing_robots_new(&conf);
+	struct ing_robots *r = ing_robots_new(&conf);
+	ing_robots_wire(r, on_done);
+	return r;
 }
 
 static struct ing_robots *new_default(void)
@@ -104,28 +123,11 @@ static void got(struct ing_robots *r, int status, const char *body)
 	ing_robots_fetched(r, gotten.token, &a);
 }
 
-/* A waiter that counts. */
-struct client {
-	struct ing_robots_waiter waiter;
-	unsigned woken;
-	unsigned turn; /* among all that were woken */
-};
-
-static unsigned turns;
-
-static void on_done(struct ing_robots_waiter *w)
-{
-	struct client *c = ING_CONTAINER(w, struct client, waiter);
-	assert_null(w->entry);
-	c->woken++;
-	c->turn = turns++;
-}
-
 /* Ask, and answer what is asked for with a; then the verdict. */
 static struct ing_robots_view ask_with(
 	struct ing_robots *r, const char *url, const struct ing_robots_answer *a)
 {
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	struct ing_robots_view v = ing_robots_ask(r, url, &c.waiter);
 	if (v.verdict != ING_ROBOTS_PENDING)
 		return v;
@@ -137,7 +139,7 @@ static struct ing_robots_view ask_with(
 /* The verdict there is; a fetch would be an error. */
 static struct ing_robots_view ask_known(struct ing_robots *r, const char *url)
 {
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	unsigned before = gotten.count;
 	struct ing_robots_view v = ing_robots_ask(r, url, &c.waiter);
 	assert_int_not_equal(v.verdict, ING_ROBOTS_PENDING);
@@ -147,7 +149,7 @@ static struct ing_robots_view ask_known(struct ing_robots *r, const char *url)
 
 static bool is_due(struct ing_robots *r, const char *url)
 {
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	unsigned before = gotten.count;
 	struct ing_robots_view v = ing_robots_ask(r, url, &c.waiter);
 	ing_robots_leave(&c.waiter);
@@ -568,6 +570,7 @@ static void where_robots_are_ignored_nothing_is_asked_for(void **state)
 	struct ing_robots_info info;
 	memset(&gotten, 0, sizeof(gotten));
 	struct ing_robots *r = ing_robots_new(&conf);
+	ing_robots_wire(r, on_done);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_ALLOWED);
 	ing_robots_explain(r, "a.example", &info);
 	assert_true(info.known);
@@ -585,7 +588,7 @@ static void rules_about_hosts_may_change(void **state)
 	struct ing_host_rules *rules = load_rules("- {host: a.example, robots: ignore, why: w}\n");
 	struct ing_host_rules *unsaid = load_rules("- {host: a.example, delay_ms: 5, why: w}\n");
 	struct ing_robots *r = new_default();
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	assert_int_equal(ing_robots_ask(r, PRIVATE, &c.waiter).verdict, ING_ROBOTS_PENDING);
 	ing_robots_set_host_rules(r, rules);
 	assert_int_equal(ask_known(r, PRIVATE).verdict, ING_ROBOTS_ALLOWED);
@@ -629,7 +632,6 @@ static void one_file_is_got_once_for_all(void **state)
 	memset(clients, 0, sizeof(clients));
 	turns = 0;
 	for (size_t i = 0; i < ING_ARRAY_LEN(clients); i++) {
-		clients[i].waiter.done = on_done;
 		assert_int_equal(
 			ing_robots_ask(r, PUBLIC, &clients[i].waiter).verdict, ING_ROBOTS_PENDING);
 	}
@@ -655,7 +657,7 @@ static void a_file_nobody_waits_for_any_more_is_kept(void **state)
 	(void)state;
 	struct ing_robots *r = new_default();
 	assert_true(is_due(r, PUBLIC)); /* asks and leaves */
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	assert_int_equal(ing_robots_ask(r, PUBLIC, &c.waiter).verdict, ING_ROBOTS_PENDING);
 	assert_int_equal(gotten.count, 1); /* it is still under way */
 	ing_robots_leave(&c.waiter);
@@ -687,10 +689,10 @@ static void the_woken_may_ask_and_make_others_leave(void **state)
 {
 	(void)state;
 	struct ing_robots *r = new_default();
+	ing_robots_wire(r, on_busy_done);
 	struct busy_client clients[4];
 	memset(clients, 0, sizeof(clients));
 	for (size_t i = 0; i < ING_ARRAY_LEN(clients); i++) {
-		clients[i].waiter.done = on_busy_done;
 		clients[i].robots = r;
 		ing_robots_ask(r, PUBLIC, &clients[i].waiter);
 	}
@@ -710,10 +712,10 @@ static void a_verdict_may_end_while_its_waiters_are_woken(void **state)
 {
 	(void)state;
 	struct ing_robots *r = new_robots(1, (size_t)1 << 20);
+	ing_robots_wire(r, on_busy_done);
 	struct busy_client clients[3];
 	memset(clients, 0, sizeof(clients));
 	for (size_t i = 0; i < ING_ARRAY_LEN(clients); i++) {
-		clients[i].waiter.done = on_busy_done;
 		clients[i].robots = r;
 		clients[i].takes_ms = 400;
 		ing_robots_ask(r, PUBLIC, &clients[i].waiter);
@@ -725,7 +727,9 @@ static void a_verdict_may_end_while_its_waiters_are_woken(void **state)
 	assert_int_equal(clients[2].pending, 1);
 	void *token = gotten.token;
 	struct ing_robots_answer good = http(200, RULES);
+	ing_robots_wire(r, on_done);
 	ask_with(r, "https://b.example/", &good); /* the cache is full, and it must not go */
+	ing_robots_wire(r, on_busy_done);
 	ing_robots_fetched(r, token, &good);
 	assert_int_equal(clients[0].woken + clients[1].woken, 2);
 	assert_int_equal(clients[2].woken, 2);
@@ -742,7 +746,6 @@ static void a_hundred_thousand_wait_for_one_file(void **state)
 	struct client *clients = ing_alloc(COUNT * sizeof(*clients));
 	turns = 0;
 	for (size_t i = 0; i < COUNT; i++) {
-		clients[i].waiter.done = on_done;
 		ing_robots_ask(r, PUBLIC, &clients[i].waiter);
 	}
 	ing_robots_stats(r, &stats);
@@ -798,7 +801,6 @@ static void who_is_waited_for_is_not_evicted(void **state)
 	void *tokens[COUNT];
 	memset(clients, 0, sizeof(clients));
 	for (unsigned i = 0; i < COUNT; i++) {
-		clients[i].waiter.done = on_done;
 		ing_robots_ask(r, host_url(i), &clients[i].waiter);
 		tokens[i] = gotten.token;
 	}
@@ -823,7 +825,7 @@ static void who_is_asked_for_again_is_not_evicted(void **state)
 	struct ing_robots *r = new_robots(1, (size_t)1 << 20);
 	struct ing_robots_answer a = http(200, RULES);
 	struct ing_robots_stats stats;
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	ask_with(r, host_url(0), &a);
 	clock_ms += DAY_MS;
 	assert_int_equal(ing_robots_ask(r, host_url(0), &c.waiter).verdict, ING_ROBOTS_PENDING);
@@ -872,7 +874,7 @@ static void what_operators_are_told(void **state)
 	(void)state;
 	struct ing_robots *r = new_default();
 	struct ing_robots_info info;
-	struct client c = {.waiter.done = on_done};
+	struct client c = {0};
 	ing_robots_explain(r, "a.example", &info);
 	assert_false(info.known);
 	ing_robots_ask(r, "http://www.a.example/", &c.waiter);

@@ -127,7 +127,7 @@ void open_worker(struct fixture *f, struct worker *w, const char *instance, cons
 		.max_message_bytes = 1 << 20,
 		.delivery =
 			w->exactly_once ? ING_GUARANTEE_EXACTLY_ONCE : ING_GUARANTEE_AT_LEAST_ONCE,
-		.properties = properties,
+		.properties = {.values = properties},
 	};
 	if (f->tier_topics != NULL)
 		for (unsigned i = 0; i < ING_TIERS_; i++)
@@ -140,6 +140,8 @@ void open_worker(struct fixture *f, struct worker *w, const char *instance, cons
 	assert_int_equal(ing_intake_kafka_new(&f->loop, &settings, instance,
 				 w->claims.ctx != NULL ? &w->claims : NULL, &ev, &w->in, &err),
 		0);
+	if (w->starts_away)
+		ing_intake_leave(w->in);
 	ing_intake_start(w->in);
 }
 
@@ -181,6 +183,34 @@ void wait_shared(struct fixture *f, unsigned a, unsigned b)
 		turn(f, 20);
 	assert_int_equal(f->a.last_assigned, a);
 	assert_int_equal(f->b.last_assigned, b);
+}
+
+/* Assignments and revocations so far; 0 when one of them does not have what it should have. */
+static unsigned changes_of(const struct worker *workers, unsigned count, unsigned partitions)
+{
+	unsigned changes = 0;
+	for (unsigned i = 0; i < count; i++) {
+		if (workers[i].last_assigned != partitions)
+			return 0;
+		changes += workers[i].assigned + workers[i].revoked;
+	}
+	return changes;
+}
+
+void wait_settled(struct fixture *f, struct worker *workers, unsigned count, unsigned partitions)
+{
+	uint64_t deadline = ing_now_ms() + 2 * CEILING_MS;
+	uint64_t since = ing_now_ms();
+	unsigned before = 0;
+	while (ing_now_ms() < deadline && ing_now_ms() - since < SETTLED_MS) {
+		unsigned changes = changes_of(workers, count, partitions);
+		if (changes == 0 || changes != before)
+			since = ing_now_ms();
+		before = changes;
+		turn(f, 50);
+	}
+	if (ing_now_ms() - since < SETTLED_MS)
+		fail_msg("the group does not settle at %u partitions each", partitions);
 }
 
 /* Which partition's position is not `want`, and what is it? -1: none. */

@@ -21,12 +21,14 @@
 #define MAX_MESSAGES 22528 /* to a worker, and of a topic */
 #define MAX_PARTITIONS 32
 #define CEILING_MS 60000
+#define SETTLED_MS 8000
 /* After its first round this broker collects a group's members for a second less than the session.
  * That must be longer than a revocation waits for its commit (3 s). A single member goes through
  * it, too, when metadata comes while it is the leader of the first round: the session must not be
  * long. */
 #define CHANGING "session.timeout.ms=6000"
 /* Of a group that does not change: what the machine does meanwhile should not expire it. */
+#define SETTLED_MS 8000
 #define STEADY "session.timeout.ms=12000"
 
 /* An intake, what it was handed, and how often each value came. Of each message is checked what is
@@ -40,6 +42,7 @@ struct worker {
 	unsigned times[MAX_MESSAGES]; /* by the number in the value, of all lanes */
 	unsigned pause_after;         /* the lane of requests, after so many messages; 0: never */
 	bool finish_at_once;
+	bool starts_away; /* it has been told to leave the group before it starts */
 	bool exactly_once;
 	struct ing_claim_ops claims; /* without ctx: no database */
 	/* Called with each message before anything else, or NULL. */
@@ -84,6 +87,9 @@ void turn(struct fixture *f, int ms);
 void wait_count(struct fixture *f, const unsigned *counter, unsigned want);
 /* Turns until a and b own so many partitions. */
 void wait_shared(struct fixture *f, unsigned a, unsigned b);
+/* Turns until each of the workers has owned so many partitions for longer than this broker takes to collect a
+ * group: what happens after that was not begun by their joining. */
+void wait_settled(struct fixture *f, struct worker *workers, unsigned count, unsigned partitions);
 /* Turns until the group's position in each partition of the lane's topic is `want`; commits come
  * once a second. */
 void wait_committed(struct fixture *f, enum ing_lane lane, int64_t want);

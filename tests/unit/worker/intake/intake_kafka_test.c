@@ -585,7 +585,7 @@ static void test_settings(void **state)
 		char property[80];
 		snprintf(property, sizeof(property), "%s", bad[i]);
 		char *properties[] = {property, NULL};
-		settings.properties = properties;
+		settings.properties.values = properties;
 		struct ing_intake_events ev = {0};
 		struct ing_error err = {0};
 		struct ing_intake *in = NULL;
@@ -596,7 +596,7 @@ static void test_settings(void **state)
 		assert_null(in);
 	}
 	/* Never started: nothing to close. */
-	settings.properties = NULL;
+	settings.properties.values = NULL;
 	struct ing_intake_events ev = {0};
 	struct ing_error err = {0};
 	assert_int_equal(

@@ -398,7 +398,10 @@ static void a_text_that_does_not_fit_is_said_in_pdf_meta(void **state)
 	(void)state;
 	struct ing_job *job = finished_job();
 	size_t bytes;
-	assert_null(ing_result_side_message(job, ING_DERIVED_PDF_TEXT, 10, &bytes));
+	json_t *source = ing_result_source(job->work);
+	assert_non_null(source);
+	assert_null(ing_result_side_message(job, ING_DERIVED_PDF_TEXT, source, 10, &bytes));
+	json_decref(source);
 	/* The object store takes it. */
 	assert_non_null(job->work->artifact.derived[ING_DERIVED_PDF_TEXT].data);
 	json_t *o = result_of(job, 1 << 20);

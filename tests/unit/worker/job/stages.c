@@ -254,9 +254,10 @@ void fake_exam_done_badly(enum ing_exam exam, const char *detail)
 
 /* --- archive --- */
 
-void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item)
+void ing_archive_put(struct ing_archive *a, struct ing_archive_item *item, size_t coming)
 {
 	(void)a;
+	(void)coming;
 	ing_must(item->exchange->refs > 0);
 	fake_list_add(&fake.archived, item);
 }
@@ -563,6 +564,12 @@ void ing_intake_fenced(struct ing_intake *in, struct ing_token t)
 	(void)in;
 	(void)t;
 	ing_must(false); /* nobody else has the partition */
+}
+
+void ing_intake_hold_lane(struct ing_intake *in, enum ing_lane lane, bool held)
+{
+	(void)in;
+	fake.held[lane] = held;
 }
 
 void ing_intake_pause(struct ing_intake *in, enum ing_lane lane, bool paused)

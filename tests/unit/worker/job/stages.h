@@ -32,6 +32,7 @@ struct fake {
 	bool examiners_busy;     /* questions are not taken before fake_exam_taken() */
 	unsigned exam_places;    /* questions beyond which the pool is full; 0: never */
 	bool paused[ING_LANES_]; /* intake, by the pipeline */
+	bool held[ING_LANES_];   /* the same, by order */
 	int finished;            /* tokens */
 	int pruned;              /* rows of the outbox */
 	struct ing_token last_finished;

@@ -33,6 +33,12 @@ static bool is_time(const struct ing_metric *m)
 	return m->unit == ING_METRIC_MS || m->unit == ING_METRIC_US || m->unit == ING_METRIC_NS;
 }
 
+/* With the sum of a histogram. */
+static unsigned numbers_of(const struct ing_metric *m)
+{
+	return m->count + (m->kind == ING_METRIC_HISTOGRAM ? 1 : 0);
+}
+
 /* Every value its own: the first of a row is 1000 times the row's number, counted from 1. */
 static void number_all(struct ing_metrics *v)
 {
@@ -40,7 +46,7 @@ static void number_all(struct ing_metrics *v)
 	*v = (struct ing_metrics){0};
 	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
 		uint64_t *values = (uint64_t *)(void *)((char *)v + m->offset);
-		for (unsigned j = 0; j < m->count; j++)
+		for (unsigned j = 0; j < numbers_of(m); j++)
 			values[j] = (i + 1) * 1000 + j;
 	}
 }
@@ -56,11 +62,11 @@ static void test_every_member_of_a_stage_has_one_row(void **state)
 	size_t rows = 0;
 	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
 		uint64_t *values = (uint64_t *)(void *)((char *)&v + m->offset);
-		for (unsigned j = 0; j < m->count; j++) {
+		for (unsigned j = 0; j < numbers_of(m); j++) {
 			assert_int_equal(values[j], 0); /* no other row has this place */
 			values[j] = 1;
 		}
-		rows += m->count;
+		rows += numbers_of(m);
 	}
 	assert_int_equal(rows, members);
 }
@@ -74,12 +80,13 @@ static void check_name(const struct ing_metric *m)
 	snprintf(family, sizeof(family), "%s", m->name);
 	for (const char *s = m->name; *s != '\0'; s++)
 		assert_true(islower(*s) || *s == '_');
-	assert_true(begins(m->name, "ing_") && strstr(m->name, "__") == NULL);
+	assert_true(begins(m->name, "ing_") || begins(m->name, "process_"));
+	assert_null(strstr(m->name, "__"));
 	assert_int_equal(ends(m->name, "_total"), m->kind == ING_METRIC_COUNTER);
 	if (ends(family, "_total"))
 		family[strlen(family) - strlen("_total")] = '\0';
 	for (size_t i = 0; i < ING_ARRAY_LEN(reserved); i++)
-		assert_false(ends(family, reserved[i]));
+		assert_true(!ends(family, reserved[i]) || strcmp(family, "ing_build_info") == 0);
 	assert_int_equal(ends(family, "_seconds"), is_time(m));
 	assert_int_equal(ends(family, "_bytes"), m->unit == ING_METRIC_BYTES);
 }
@@ -112,8 +119,8 @@ static void check_labels_differ(
 	struct ing_buf texts[2];
 	for (int k = 0; k < 2; k++)
 		ing_buf_init(&texts[k], 1000);
-	ing_metric_add_label(a, i, &texts[0]);
-	ing_metric_add_label(b, j, &texts[1]);
+	ing_metric_add_labels(a, i, &texts[0]);
+	ing_metric_add_labels(b, j, &texts[1]);
 	const char *x = ing_buf_str(&texts[0]);
 	const char *y = ing_buf_str(&texts[1]);
 	assert_true(x[0] != '\0' && y[0] != '\0');
@@ -155,12 +162,30 @@ static void test_names_keys_and_labels_are_unique(void **state)
 				check_pair(a, b);
 }
 
-static void test_a_histogram_has_buckets_and_nothing_else_has(void **state)
+/* Its bounds are in a unit of its own. */
+static void test_a_histogram_is_of_times_or_of_bytes(void **state)
 {
 	(void)state;
 	const struct ing_metric *m;
 	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++)
-		assert_int_equal(m->kind == ING_METRIC_HISTOGRAM, m->set == ING_METRIC_TURN_TIME);
+		if (m->kind == ING_METRIC_HISTOGRAM)
+			assert_true(m->unit ==
+				    (m->set == ING_METRIC_SIZE ? ING_METRIC_BYTES : ING_METRIC_US));
+		else
+			assert_true(m->set < ING_METRIC_TURN_TIME);
+}
+
+/* In OpenMetrics a counter's family is its name without the end, which no other may have. */
+static void test_families_are_unique(void **state)
+{
+	(void)state;
+	const struct ing_metric *a, *b;
+	char total[128];
+	for (size_t i = 0; (a = ing_metric(i)) != NULL; i++) {
+		snprintf(total, sizeof(total), "%s_total", a->name);
+		for (size_t j = 0; (b = ing_metric(j)) != NULL; j++)
+			assert_string_not_equal(total, b->name);
+	}
 }
 
 /* --- values and labels --- */
@@ -206,7 +231,7 @@ static void assert_label(const char *source, unsigned i, const char *want)
 {
 	struct ing_buf out;
 	ing_buf_init(&out, 1000);
-	ing_metric_add_label(find(source), i, &out);
+	ing_metric_add_labels(find(source), i, &out);
 	assert_string_equal(ing_buf_str(&out), want);
 	ing_buf_done(&out);
 }
@@ -220,11 +245,17 @@ static void test_labels_are_of_closed_sets(void **state)
 	assert_label("deliver.by_status", ING_STATUS_SUCCESS, "status=\"success\"");
 	assert_label("deliver.by_status", ING_STATUS_COUNT_ - 1, "status=\"result-too-large\"");
 	assert_label("pipeline.by_state", ING_JOB_CANCELLED, "state=\"cancelled\"");
+	assert_label("deliver.results_by_lane", ING_LANE_BULK, "lane=\"bulk\"");
+	assert_label("deliver.parked_by_tier", ING_TIER_10M, "tier=\"10m\"");
+	assert_label("fetch.tls_us", 1, "stage=\"tls\",le=\"0.0025\"");
+	assert_label("fetch.tls_us", ING_METRIC_COUNT_DURATION - 2, "stage=\"tls\",le=\"86400.0\"");
+	assert_label("fetch.body_size", 0, "le=\"1024.0\"");
 	/* Bucket 10 has turns of 512 to 1023 us. */
-	assert_label("turn.cpu_us", 0, "le=\"0.000000\"");
+	assert_label("turn.cpu_us", 0, "le=\"0.0\"");
+	assert_label("turn.cpu_us", 1, "le=\"0.000001\"");
 	assert_label("turn.cpu_us", 10, "le=\"0.001023\"");
-	assert_label("turn.cpu_us", ING_TURN_BUCKETS - 2, "le=\"4.194303\"");
-	assert_label("turn.cpu_us", ING_TURN_BUCKETS - 1, "le=\"+Inf\"");
+	assert_label("turn.cpu_us", ING_METRIC_COUNT_TURN_TIME - 2, "le=\"4.194303\"");
+	assert_label("turn.cpu_us", ING_METRIC_COUNT_TURN_TIME - 1, "le=\"+Inf\"");
 }
 
 static void test_labels_of_a_set_differ_and_need_no_escaping(void **state)
@@ -236,20 +267,239 @@ static void test_labels_of_a_set_differ_and_need_no_escaping(void **state)
 		for (unsigned j = 0; j < m->count; j++) {
 			struct ing_buf out;
 			ing_buf_init(&out, 1000);
-			ing_metric_add_label(m, j, &out);
+			ing_metric_add_labels(m, j, &out);
 			const char *text = ing_buf_str(&out);
 			assert_null(json_object_get(seen, text));
 			json_object_set_new(seen, text, json_true());
 			assert_null(strpbrk(text, "\\\n"));
-			const char *quote = strchr(text, '"');
-			if (m->count > 1)
-				assert_non_null(quote);
-			if (quote != NULL)
-				assert_ptr_equal(strchr(quote + 1, '"'), text + strlen(text) - 1);
+			/* Names and values without quotes in them, commas between. */
+			unsigned quotes = 0, names = 0;
+			for (const char *s = text; *s != '\0'; s++) {
+				quotes += *s == '"';
+				names += *s == '=';
+			}
+			assert_int_equal(quotes, 2 * names);
+			assert_true(m->count == 1 || names > 0);
+			assert_true(names == 0 || ends(text, "\""));
 			ing_buf_done(&out);
 		}
 		json_decref(seen);
 	}
+}
+
+static void test_numbers_are_exact(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *source;
+		uint64_t value;
+		const char *want;
+	} cases[] = {
+		{"gate.bytes", UINT64_MAX, "18446744073709551615"},
+		{"pipeline.oldest_ms", 0, "0"},
+		{"pipeline.oldest_ms", 1500, "1.5"},
+		{"pipeline.oldest_ms", 1001, "1.001"},
+		{"pool.cpu_us", 3000000, "3"},
+		{"pool.cpu_us", 20, "0.00002"},
+		{"archive.cpu_ns", 10000000001, "10.000000001"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		struct ing_buf out;
+		ing_buf_init(&out, 1000);
+		ing_metric_add_number(find(cases[i].source), cases[i].value, &out);
+		assert_string_equal(ing_buf_str(&out), cases[i].want);
+		ing_buf_done(&out);
+	}
+}
+
+static void test_a_histogram_counts_a_value_where_it_fits_first(void **state)
+{
+	(void)state;
+	static const struct {
+		enum ing_metric_set bounds;
+		unsigned count;
+		uint64_t value;
+		unsigned want;
+	} cases[] = {
+		{ING_METRIC_TURN_TIME, ING_METRIC_COUNT_TURN_TIME, 0, 0},
+		{ING_METRIC_TURN_TIME, ING_METRIC_COUNT_TURN_TIME, 1, 1},
+		{ING_METRIC_TURN_TIME, ING_METRIC_COUNT_TURN_TIME, 512, 10},
+		{ING_METRIC_TURN_TIME, ING_METRIC_COUNT_TURN_TIME, 1023, 10},
+		{ING_METRIC_TURN_TIME, ING_METRIC_COUNT_TURN_TIME, 1024, 11},
+		{ING_METRIC_TURN_TIME, ING_METRIC_COUNT_TURN_TIME, UINT64_MAX, 23},
+		{ING_METRIC_DURATION, ING_METRIC_COUNT_DURATION, 0, 0},
+		{ING_METRIC_DURATION, ING_METRIC_COUNT_DURATION, 1000, 0},
+		{ING_METRIC_DURATION, ING_METRIC_COUNT_DURATION, 1001, 1},
+		{ING_METRIC_DURATION, ING_METRIC_COUNT_DURATION, 86400000000, 19},
+		{ING_METRIC_DURATION, ING_METRIC_COUNT_DURATION, 86400000001, 20},
+		{ING_METRIC_SIZE, ING_METRIC_COUNT_SIZE, 1024, 0},
+		{ING_METRIC_SIZE, ING_METRIC_COUNT_SIZE, 268435457, 10},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		uint64_t h[64] = {0};
+		ing_histogram_add(h, cases[i].bounds, cases[i].value);
+		for (unsigned j = 0; j < cases[i].count; j++)
+			assert_int_equal(h[j], j == cases[i].want ? 1 : 0);
+		assert_true(h[cases[i].count] == cases[i].value);
+		assert_int_equal(h[cases[i].count + 1], 0);
+	}
+}
+
+/* --- the formats of Prometheus --- */
+
+static char *text_of(const struct ing_metrics *v, enum ing_metrics_format format)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, 1 << 20);
+	ing_metrics_add_text(v, format, &out);
+	return ing_buf_steal(&out);
+}
+
+/* The lines of a family, with those of its head: heap. */
+static char *lines_of(const char *text, const char *family)
+{
+	struct ing_buf out;
+	ing_buf_init(&out, 1 << 20);
+	size_t bytes = strlen(family);
+	for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+		const char *name = begins(line, "# ") && !begins(line, "# EOF") ? line + 7 : line;
+		if (strncmp(name, family, bytes) == 0)
+			ing_buf_add(&out, line, strcspn(line, "\n") + 1);
+	}
+	return ing_buf_steal(&out);
+}
+
+static void assert_lines(const struct ing_metrics *v, enum ing_metrics_format format,
+	const char *family, const char *want)
+{
+	char *text = text_of(v, format);
+	char *lines = lines_of(text, family);
+	assert_string_equal(lines, want);
+	free(lines);
+	free(text);
+}
+
+static void test_a_family_has_help_type_and_samples_byte_for_byte(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {
+		.deliver.hits = 12,
+		.disk = {.warc_free_bytes = 7000000000, .state_free_bytes = 1},
+		.archive.cpu_ns = 1500000000,
+		.process.loop_cpu_us = 2,
+	};
+	static const struct {
+		const char *family, *prometheus, *openmetrics;
+	} cases[] = {
+		{"ing_results_hits",
+			"# HELP ing_results_hits_total Results with the status success.\n"
+			"# TYPE ing_results_hits_total counter\n"
+			"ing_results_hits_total 12\n",
+			"# HELP ing_results_hits Results with the status success.\n"
+			"# TYPE ing_results_hits counter\n"
+			"ing_results_hits_total 12\n"},
+		{"ing_disk_free_bytes",
+			"# HELP ing_disk_free_bytes Free space of a folder's file system; 0 when the folder is not used.\n"
+			"# TYPE ing_disk_free_bytes gauge\n"
+			"ing_disk_free_bytes{folder=\"warc.dir\"} 7000000000\n"
+			"ing_disk_free_bytes{folder=\"spool.dir\"} 0\n"
+			"ing_disk_free_bytes{folder=\"state.dir\"} 1\n"
+			"ing_disk_free_bytes{folder=\"store.dir\"} 0\n",
+			"# HELP ing_disk_free_bytes Free space of a folder's file system; 0 when the folder is not used.\n"
+			"# TYPE ing_disk_free_bytes gauge\n"
+			"# UNIT ing_disk_free_bytes bytes\n"
+			"ing_disk_free_bytes{folder=\"warc.dir\"} 7000000000\n"
+			"ing_disk_free_bytes{folder=\"spool.dir\"} 0\n"
+			"ing_disk_free_bytes{folder=\"state.dir\"} 1\n"
+			"ing_disk_free_bytes{folder=\"store.dir\"} 0\n"},
+		/* Of several rooms. */
+		{"ing_thread_cpu_seconds",
+			"# HELP ing_thread_cpu_seconds_total CPU time of one thread of the worker's process.\n"
+			"# TYPE ing_thread_cpu_seconds_total counter\n"
+			"ing_thread_cpu_seconds_total{thread=\"archive\"} 1.5\n"
+			"ing_thread_cpu_seconds_total{thread=\"store\"} 0\n"
+			"ing_thread_cpu_seconds_total{thread=\"lookup\"} 0\n"
+			"ing_thread_cpu_seconds_total{thread=\"loop\"} 0.000002\n"
+			"ing_thread_cpu_seconds_total{thread=\"endpoint\"} 0\n",
+			"# HELP ing_thread_cpu_seconds CPU time of one thread of the worker's process.\n"
+			"# TYPE ing_thread_cpu_seconds counter\n"
+			"# UNIT ing_thread_cpu_seconds seconds\n"
+			"ing_thread_cpu_seconds_total{thread=\"archive\"} 1.5\n"
+			"ing_thread_cpu_seconds_total{thread=\"store\"} 0\n"
+			"ing_thread_cpu_seconds_total{thread=\"lookup\"} 0\n"
+			"ing_thread_cpu_seconds_total{thread=\"loop\"} 0.000002\n"
+			"ing_thread_cpu_seconds_total{thread=\"endpoint\"} 0\n"},
+	};
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		assert_lines(&v, ING_METRICS_PROMETHEUS, cases[i].family, cases[i].prometheus);
+		assert_lines(&v, ING_METRICS_OPENMETRICS, cases[i].family, cases[i].openmetrics);
+	}
+}
+
+static void test_buckets_are_cumulative(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {0};
+	ing_histogram_add(v.turn.cpu_us, ING_METRIC_TURN_TIME, 0);
+	ing_histogram_add(v.turn.cpu_us, ING_METRIC_TURN_TIME, 3);
+	ing_histogram_add(v.turn.cpu_us, ING_METRIC_TURN_TIME, 5000000);
+	char *text = text_of(&v, ING_METRICS_OPENMETRICS);
+	char *lines = lines_of(text, "ing_loop_turn_cpu_seconds");
+	const char *first = "# HELP ing_loop_turn_cpu_seconds CPU time of the loop's turns.\n"
+			    "# TYPE ing_loop_turn_cpu_seconds histogram\n"
+			    "# UNIT ing_loop_turn_cpu_seconds seconds\n"
+			    "ing_loop_turn_cpu_seconds_bucket{le=\"0.0\"} 1\n"
+			    "ing_loop_turn_cpu_seconds_bucket{le=\"0.000001\"} 1\n"
+			    "ing_loop_turn_cpu_seconds_bucket{le=\"0.000003\"} 2\n";
+	const char *last = "ing_loop_turn_cpu_seconds_bucket{le=\"4.194303\"} 2\n"
+			   "ing_loop_turn_cpu_seconds_bucket{le=\"+Inf\"} 3\n"
+			   "ing_loop_turn_cpu_seconds_sum 5.000003\n"
+			   "ing_loop_turn_cpu_seconds_count 3\n";
+	assert_true(begins(lines, first));
+	assert_true(ends(lines, last));
+	free(lines);
+	free(text);
+}
+
+static void test_every_family_stands_once_and_every_row_is_there(void **state)
+{
+	(void)state;
+	struct ing_metrics v;
+	const struct ing_metric *m;
+	number_all(&v);
+	char *text = text_of(&v, ING_METRICS_PROMETHEUS);
+	char *openmetrics = text_of(&v, ING_METRICS_OPENMETRICS);
+	assert_true(ends(openmetrics, "\n# EOF\n"));
+	assert_null(strstr(text, "# EOF"));
+	for (size_t i = 0; (m = ing_metric(i)) != NULL; i++) {
+		char head[300];
+		snprintf(head, sizeof(head), "# TYPE %s ", m->name);
+		const char *found = strstr(text, head);
+		assert_non_null(found);
+		assert_null(strstr(found + 1, head));
+		for (unsigned j = 0; j < m->count && m->kind != ING_METRIC_HISTOGRAM; j++) {
+			struct ing_buf want;
+			ing_buf_init(&want, 1000);
+			ing_buf_add_char(&want, ' ');
+			ing_metric_add_number(m, ing_metric_values(m, &v)[j], &want);
+			ing_buf_add_char(&want, '\n');
+			assert_non_null(strstr(found, ing_buf_str(&want)));
+			ing_buf_done(&want);
+		}
+	}
+	free(openmetrics);
+	free(text);
+}
+
+static void test_nothing_is_shown_of_a_stage_that_is_absent(void **state)
+{
+	(void)state;
+	struct ing_metrics v = {.absent[ING_METRIC_ROOM_lookup] = true};
+	char *text = text_of(&v, ING_METRICS_PROMETHEUS);
+	assert_null(strstr(text, "ing_lookup_"));
+	assert_null(strstr(text, "thread=\"lookup\""));
+	assert_non_null(strstr(text, "thread=\"store\""));
+	free(text);
 }
 
 /* --- the lines --- */
@@ -261,14 +511,15 @@ static void test_the_exit_line_has_its_keys(void **state)
 	static const struct {
 		const char *object, *keys;
 	} want[] = {
-		{"parked_for", "share held retry"},
+		{"parked_for", "share held order retry"},
 		{NULL, "accepted dead cancelled parked results hits by_status answered transactions exchanges body_bytes "
 		       "warc_records warc_bytes warc_revisits warc_syncs documents examiner_forks store_items "
 		       "store_answered store_fenced store_batches cpu_seconds intake gate robots "
-		       "loop examine leases disk lookup parked_for journal objects grobid"},
+		       "loop examine leases disk lookup parked_for journal objects grobid tls"},
 		{"transactions", "committed aborted"},
 		{"cpu_seconds", "worker loop archive store lookup examine examine_pdf"},
 		{"lookup", "asked found"},
+		{"tls", "handshakes resumed"},
 		{"intake", "taken left_over reread finished_before lost restarts"},
 		{"disk", "stops aborted"},
 		{"objects",
@@ -347,8 +598,8 @@ static void test_the_exit_line_has_every_number_in_its_place(void **state)
 	}
 	assert_int_equal(json_object_size(json_object_get(line, "by_status")), 1);
 	const json_t *buckets = json_object_get(json_object_get(line, "loop"), "cpu_us");
-	assert_int_equal(json_array_size(buckets), ING_TURN_BUCKETS);
-	for (size_t i = 0; i < ING_TURN_BUCKETS; i++)
+	assert_int_equal(json_array_size(buckets), ING_METRIC_COUNT_TURN_TIME);
+	for (size_t i = 0; i < ING_METRIC_COUNT_TURN_TIME; i++)
 		assert_int_equal(json_integer_value(json_array_get(buckets, i)), i == 3 ? 8 : 0);
 	json_decref(line);
 	free(text);
@@ -398,10 +649,17 @@ int main(void)
 		cmocka_unit_test(test_names_follow_the_rules_of_the_format),
 		cmocka_unit_test(test_every_row_has_a_sentence_of_help),
 		cmocka_unit_test(test_names_keys_and_labels_are_unique),
-		cmocka_unit_test(test_a_histogram_has_buckets_and_nothing_else_has),
+		cmocka_unit_test(test_a_histogram_is_of_times_or_of_bytes),
+		cmocka_unit_test(test_families_are_unique),
 		cmocka_unit_test(test_values_are_read_from_their_members_in_base_units),
 		cmocka_unit_test(test_labels_are_of_closed_sets),
 		cmocka_unit_test(test_labels_of_a_set_differ_and_need_no_escaping),
+		cmocka_unit_test(test_numbers_are_exact),
+		cmocka_unit_test(test_a_histogram_counts_a_value_where_it_fits_first),
+		cmocka_unit_test(test_a_family_has_help_type_and_samples_byte_for_byte),
+		cmocka_unit_test(test_buckets_are_cumulative),
+		cmocka_unit_test(test_every_family_stands_once_and_every_row_is_there),
+		cmocka_unit_test(test_nothing_is_shown_of_a_stage_that_is_absent),
 		cmocka_unit_test(test_the_exit_line_has_its_keys),
 		cmocka_unit_test(test_the_exit_line_has_every_number_in_its_place),
 		cmocka_unit_test(test_the_exit_line_is_silent_about_a_stage_that_is_absent),

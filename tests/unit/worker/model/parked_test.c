@@ -17,17 +17,18 @@ static void what_is_written_reads_back(void **state)
 {
 	(void)state;
 	static const struct ing_parked all[] = {
-		{2, 1764000060000, 1764000000000, "example.org", "ingest-file-requests-bulk", 0},
-		{ING_PARKED_MAX_ATTEMPT, 0, 0, "[2001:db8::1]", "r", ING_PARKED_MAX_ATTEMPT},
+		{2, 1764000060000, 1764000000000, "example.org", "ingest-file-requests-bulk", 0, 3},
+		{ING_PARKED_MAX_ATTEMPT, 0, 0, "[2001:db8::1]", "r", ING_PARKED_MAX_ATTEMPT, 0},
 	};
 	for (size_t i = 0; i < ING_ARRAY_LEN(all); i++) {
 		struct ing_parked_text text;
 		struct ing_header headers[ING_PARKED_HEADERS];
 		struct ing_parked p;
 		size_t n = ing_parked_format(&all[i], &text, headers);
-		assert_int_equal(n, all[i].replays > 0 ? ING_PARKED_HEADERS : 5);
+		assert_int_equal(n, all[i].replays > 0 ? ING_PARKED_HEADERS : 6);
 		ing_parked_parse(headers, n, &p);
 		assert_int_equal(p.replays, all[i].replays);
+		assert_int_equal(p.parkings, all[i].parkings);
 		assert_int_equal(p.attempt, all[i].attempt);
 		assert_int_equal(p.not_before_ms, all[i].not_before_ms);
 		assert_int_equal(p.first_seen_ms, all[i].first_seen_ms);
@@ -39,9 +40,10 @@ static void what_is_written_reads_back(void **state)
 static void a_message_without_headers_is_due(void **state)
 {
 	(void)state;
-	struct ing_parked p = {9, 9, 9, "x", "x", 9};
+	struct ing_parked p = {9, 9, 9, "x", "x", 9, 9};
 	ing_parked_parse(NULL, 0, &p);
 	assert_int_equal(p.replays, 0);
+	assert_int_equal(p.parkings, 0);
 	assert_int_equal(p.attempt, 0);
 	assert_int_equal(p.not_before_ms, 0);
 	assert_int_equal(p.first_seen_ms, 0);

@@ -18,6 +18,7 @@
 
 /* Every string of the rows of which there is one each. */
 static const size_t strings[] = {
+	offsetof(struct ing_rows, answers),
 	STRING(request, link_source),
 	STRING(request, link_source_id),
 	STRING(request, ingest_type),
@@ -38,6 +39,7 @@ static const size_t strings[] = {
 	STRING(result, error_message),
 	STRING(result, host),
 	STRING(result, document),
+	STRING(result, visits),
 	STRING(file_meta, sha1hex),
 	STRING(file_meta, sha256hex),
 	STRING(file_meta, md5hex),

@@ -322,6 +322,43 @@ static void test_pages(void **state)
 	}
 }
 
+/* Both ways of one page, in any order, as when nothing is kept. */
+static void test_pages_cleaned_twice(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		const char *want_pub =
+			cases[i].want_pub != NULL ? cases[i].want_pub : cases[i].want;
+		read_page(cases[i].page);
+		for (unsigned k = 0; k < 2; k++) {
+			helper.view.cleaned = ing_clean_page_new(helper.view.arena);
+			assert_cleaned(cases[i].name, k == 0, k == 0 ? want_pub : cases[i].want);
+			assert_cleaned(cases[i].name, k != 0, k == 0 ? cases[i].want : want_pub);
+			assert_cleaned(cases[i].name, k == 0, k == 0 ? want_pub : cases[i].want);
+		}
+	}
+}
+
+/* Thousands of classes, a few of which say something, many with the same length, beginning and end. */
+static void test_many_classes(void **state)
+{
+	(void)state;
+	struct ing_buf page, want;
+	ing_buf_init(&page, (size_t)2 << 20);
+	ing_buf_init(&want, (size_t)1 << 20);
+	for (unsigned i = 0; i < 20000; i++) {
+		bool menu = i % 7 == 0;
+		ing_buf_printf(&page, "<p class='wrapper1 %s%05u wrapper2'>%u</p>",
+			menu ? "menu " : "shoe ", i % 3000, i);
+		if (!menu)
+			ing_buf_printf(&want, "%s%u", want.len > 0 ? "\n\n" : "", i);
+	}
+	view_helper_read(&helper, ing_buf_str(&page), page.len, NULL);
+	assert_cleaned("many classes", false, ing_buf_str(&want));
+	ing_buf_done(&page);
+	ing_buf_done(&want);
+}
+
 static void test_words(void **state)
 {
 	static const struct {
@@ -419,6 +456,8 @@ int main(void)
 		cmocka_unit_test(test_name_words),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_pages_cleaned_twice),
+		cmocka_unit_test(test_many_classes),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_linear),
 		cmocka_unit_test(test_long_values),

@@ -205,6 +205,35 @@ static void test_attributes(void **state)
 	"<ul id=u><li id=l1>1</li><li id=l2 class=k>2</li>text<li id=l3>3</li><b id=b1></b><li id=l4 " \
 	"class=k>4</li></ul><p id=p><b id=b2></b></p><p id=q></p>"
 
+/* A part of a value at every place of it, in any case, and what is like it but for a letter. */
+static void test_part_of_value_everywhere(void **state)
+{
+	static const struct {
+		const char *selector, *part;
+		bool found;
+	} cases[] = {{"p[x*=/download/xml/]", "/Download/XML/", true},
+		{"p[x*=/download/xml/]", "/Download/XMk/", false}, {"p[x*=zed]", "ZeD", true},
+		{"p[x*=zed]", "[ed", false}, {"p[x*=aa]", "aA", true}, {"p[x*=@]", "@", true},
+		{"p[x*=@]", "`", false}, {"p[x*=\xc3\xa9t]", "\xc3\x89T", true},
+		{"p[x*=\xc3\xa9t]", "et", false}};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
+		for (size_t n = 0; n < 20 * 20; n++) {
+			struct ing_buf page;
+			struct page p;
+			ing_buf_init(&page, 1000);
+			ing_buf_printf(&page, "<p id=p x='%.*s%s%.*s'>", (int)(n % 20),
+				"....................", cases[i].part, (int)(n / 20),
+				"/...................");
+			open_page(&p, page.data, false);
+			check_in(&p, cases[i].selector, ING_NODE_DOCUMENT,
+				cases[i].found ? "p" : "");
+			close_page(&p);
+			ing_buf_done(&page);
+		}
+	}
+}
+
 static void test_places(void **state)
 {
 	static const struct one cases[] = {
@@ -437,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_simple),
 		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_part_of_value_everywhere),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_combinators),

@@ -263,6 +263,42 @@ static void test_normalise(void **state)
 	}
 }
 
+/* Every kind of byte at every place, whatever stands before it: texts are read sixteen and eight bytes at
+ * a time. What is wanted is what reading piece by piece gives. */
+static void test_normalise_everywhere(void **state)
+{
+	static const char *const odd[] = {"  ", "\n", " \t", NBSP, "\xc2\xad", "\xe2\x80\x8b",
+		"\xc3\xa9", "\x01", "\x7f", " " NBSP " "};
+	(void)state;
+	for (size_t i = 0; i < COUNT(odd); i++) {
+		for (size_t n = 0; n < 40 * 40 * 2; n++) {
+			size_t before = n % 40, behind = n / 40 % 40;
+			struct ing_buf in, want;
+			ing_buf_init(&in, 1000);
+			ing_buf_init(&want, 1000);
+			ing_buf_add(&in, "words of 4 and 3 b, one space at a time ", before);
+			ing_buf_add_str(&in, odd[i]);
+			ing_buf_add(&in, " one space at a time, words of 4 and 3 b ", behind);
+			for (size_t k = 0; k < in.len;) {
+				size_t bytes = (in.data[k] & 0x80) == 0 ? 1
+					       : in.data[k] == '\xe2'   ? 3
+									: 2;
+				bool drop = want.len > 0 ? want.data[want.len - 1] == ' '
+							 : n >= 40 * 40;
+				ing_text_normalise(in.data + k, bytes, drop, &want);
+				k += bytes;
+			}
+			ing_buf_clear(&out);
+			ing_text_normalise(ing_buf_str(&in), in.len, n >= 40 * 40, &out);
+			if (strcmp(ing_buf_str(&out), ing_buf_str(&want)) != 0)
+				fail_msg("\"%s\" is \"%s\", not \"%s\"", in.data, ing_buf_str(&out),
+					ing_buf_str(&want));
+			ing_buf_done(&in);
+			ing_buf_done(&want);
+		}
+	}
+}
+
 static void test_trim(void **state)
 {
 	(void)state;
@@ -347,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_formatted_skip),
 		cmocka_unit_test(test_pseudo),
 		cmocka_unit_test(test_normalise),
+		cmocka_unit_test(test_normalise_everywhere),
 		cmocka_unit_test(test_trim),
 		cmocka_unit_test(test_ceiling),
 	};

@@ -116,6 +116,18 @@ static const struct {
 		.selectors = {NULL}, .no_rule = true,
 		.want = "{\"title\":null,\"content\":null,"
 			"\"license\":\"https://creativecommons.org/licenses/by/4.0/\",\"language\":null}"},
+	{.name = "licence by a link of the page before one in the text",
+		.page = "<a rel=license>none</a><a rel=license href=/2></a><a rel=licenses href=/3></a>"
+			"<p><link rel='x license' href=/1>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":\"none\","
+			"\"license\":\"https://tool.example/1\",\"language\":null}"},
+	{.name = "licence by the first link with an address",
+		.page = "<a rel=license></a><a rel=licenses href=/3></a><a rel=license href=/2></a>"
+			"<meta name=dcterms:license content=CC0>",
+		.selectors = {NULL}, .no_rule = true,
+		.want = "{\"title\":null,\"content\":null,"
+			"\"license\":\"https://tool.example/2\",\"language\":null}"},
 	{.name = "licence by a meta", .page = "<meta name=dcterms:license content=' CC0 '>",
 		.selectors = {NULL}, .no_rule = true,
 		.want = "{\"title\":null,\"content\":null,\"license\":\"CC0\",\"language\":null}"},

@@ -76,6 +76,23 @@ void ing_robots_explain(const struct ing_robots *r, const char *host, struct ing
 	*ret = robots_info;
 }
 
+static unsigned awaited; /* URLs that wait for the robots.txt of views[0] */
+
+void ing_robots_each_awaited(const struct ing_robots *r,
+	void (*fn)(void *ctx, const char *origin, unsigned waiting), void *ctx)
+{
+	(void)r;
+	if (awaited > 0)
+		fn(ctx, views[0].key, awaited);
+}
+
+void ing_gate_look_ahead(const struct ing_gate *g, const char *key, struct ing_gate_outlook *ret)
+{
+	(void)g;
+	(void)key;
+	*ret = (struct ing_gate_outlook){.pace_ms = 1500};
+}
+
 const struct ing_host_rule *ing_host_rules_find(const struct ing_host_rules *r, const char *host)
 {
 	return r != NULL && strcmp(host, "example.org") == 0 ? &rule : NULL;
@@ -425,6 +442,27 @@ static void test_top_of_few(void **state)
 	json_decref(a);
 }
 
+/* Its fetch is the only waiter in the gate. */
+static void a_host_whose_robots_txt_is_awaited_is_ranked_by_all_that_wait(void **state)
+{
+	(void)state;
+	view_count = 3;
+	views[0] = (struct ing_gate_host_view){.key = "slow-robots.example", .waiting = {0, 1}};
+	views[1] = (struct ing_gate_host_view){.key = "many.example", .waiting = {0, 30}};
+	views[2] = (struct ing_gate_host_view){.key = "few.example", .waiting = {0, 20}};
+	awaited = 50;
+	json_t *a = ask(&all, "{\"ask\": \"top\", \"count\": 2}");
+	const json_t *list = json_object_get(a, "most_waiting");
+	assert_int_equal(json_array_size(list), 2);
+	assert_has(json_array_get(list, 0),
+		"{\"host\": \"slow-robots.example\", \"waiting\": 1, \"robots_waiting\": 50, "
+		"\"pace_ms\": 1500}");
+	assert_has(json_array_get(list, 1),
+		"{\"host\": \"many.example\", \"waiting\": 30, \"robots_waiting\": 0}");
+	json_decref(a);
+	awaited = 0;
+}
+
 #define CASE(f) cmocka_unit_test_setup(f, begin)
 
 int main(void)
@@ -443,6 +481,7 @@ int main(void)
 		CASE(test_top_picks_and_orders),
 		CASE(test_top_of_hosts_that_were_held_one_after_the_other),
 		CASE(test_top_of_few),
+		CASE(a_host_whose_robots_txt_is_awaited_is_ranked_by_all_that_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

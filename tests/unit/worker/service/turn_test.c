@@ -113,7 +113,7 @@ static void check_quiet(const struct said *said)
 static uint64_t histogram_sum(const struct ing_turn_stats *s)
 {
 	uint64_t sum = 0;
-	for (int i = 0; i < ING_TURN_BUCKETS; i++)
+	for (int i = 0; i < ING_METRIC_COUNT_TURN_TIME; i++)
 		sum += s->cpu_us[i];
 	return sum;
 }

@@ -146,6 +146,11 @@ void bench_fill(struct bench *b, struct entry *e, unsigned i)
 			.host = "a.example",
 			.doi_prefix = "10.123"},
 		.result = {.present = true,
+			.visits = "{\"came\":\"2026-11-21T11:00:00.123Z\",\"took_ms\":4567,"
+				  "\"instance\":\"host@1\",\"lane\":\"bulk\",\"urls\":"
+				  "[{\"wait_ms\":1500,\"robots_ms\":400,\"host_ms\":1000,"
+				  "\"ms\":120,\"http\":200},{\"via\":\"link\",\"ms\":80,"
+				  "\"http\":200}]}",
 			.ingest_type = "pdf",
 			.base_url = e->url,
 			.status = "success",

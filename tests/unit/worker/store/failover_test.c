@@ -35,7 +35,7 @@ static void both(const char *form, const char *a, const char *b, char *ret, size
 {
 	char text[2][3][128];
 	const char *const dsns[] = {a, b};
-	static const char *const names[] = {"host", "port", "password"};
+	static const char *const names[] = {"host", "port", "passfile"};
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t k = 0; k < 3; k++)
 			copy_option(dsns[i], names[k], text[i][k], sizeof(text[i][k]));
@@ -43,10 +43,10 @@ static void both(const char *form, const char *a, const char *b, char *ret, size
 	char name[128];
 	copy_option(a, "dbname", name, sizeof(name));
 	if (strcmp(form, "uri") == 0)
-		snprintf(ret, bytes, "postgresql://ingest:%s@%s:%s,%s:%s/%s", text[0][2],
-			text[0][0], text[0][1], text[1][0], text[1][1], name);
+		snprintf(ret, bytes, "postgresql://ingest@%s:%s,%s:%s/%s?passfile=%s", text[0][0],
+			text[0][1], text[1][0], text[1][1], name, text[0][2]);
 	else
-		snprintf(ret, bytes, "host=%s,%s port=%s,%s user=ingest password=%s dbname=%s",
+		snprintf(ret, bytes, "host=%s,%s port=%s,%s user=ingest passfile=%s dbname=%s",
 			text[0][0], text[1][0], text[0][1], text[1][1], text[0][2], name);
 }
 
@@ -58,20 +58,26 @@ static void set_read_only(const char *dsn, bool on)
 	bench_sql(dsn, "SELECT pg_reload_conf()");
 }
 
-/* One address has one password. */
+/* One address has one password: the second gets the first one's, which is the last field of its file. */
 static void share_password(void)
 {
-	char password[128];
+	char passfile[128];
+	char line[128] = "";
 	char host[128];
 	char port[128];
 	char sql[256];
-	copy_option(bench_cluster.dsn, "password", password, sizeof(password));
+	copy_option(bench_cluster.dsn, "passfile", passfile, sizeof(passfile));
 	copy_option(second.dsn, "host", host, sizeof(host));
 	copy_option(second.dsn, "port", port, sizeof(port));
-	snprintf(sql, sizeof(sql), "ALTER ROLE ingest PASSWORD '%s'", password);
+	FILE *f = fopen(passfile, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(sql, sizeof(sql), "ALTER ROLE ingest PASSWORD '%s'", strrchr(line, ':') + 1);
 	bench_sql(second.dsn, sql);
-	snprintf(second.dsn, sizeof(second.dsn), "postgresql://ingest:%s@%s:%s/postgres", password,
-		host, port);
+	snprintf(second.dsn, sizeof(second.dsn), "postgresql://ingest@%s:%s/postgres?passfile=%s",
+		host, port, passfile);
 }
 
 static int start_both(void **state)

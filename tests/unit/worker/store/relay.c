@@ -162,8 +162,8 @@ struct relay *relay_start(const char *dsn, char *ret_dsn, size_t bytes)
 	r->stop_fd = eventfd(0, EFD_CLOEXEC);
 	for (size_t i = 0; i < MAX_PAIRS; i++)
 		r->pairs[i] = (struct pair){-1, -1, false};
-	snprintf(ret_dsn, bytes, "host=127.0.0.1 port=%d user=%s password='%s' dbname='%s'",
-		ntohs(own.sin_port), option(options, "user"), option(options, "password"),
+	snprintf(ret_dsn, bytes, "host=127.0.0.1 port=%d user=%s passfile='%s' dbname='%s'",
+		ntohs(own.sin_port), option(options, "user"), option(options, "passfile"),
 		option(options, "dbname"));
 	PQconninfoFree(options);
 	assert_int_equal(pthread_create(&r->thread, NULL, relay_main, r), 0);

@@ -42,7 +42,8 @@ static void rows_arrive_in_every_table(void **state)
 			"SELECT count(*) FROM ingest_file_result WHERE hit AND status = 'success'"
 			" AND terminal_url = base_url AND terminal_dt = '" DT
 			"' AND terminal_status_code = 200"
-			" AND terminal_sha1hex = lpad('7', 40, '0') AND updated <= now()"),
+			" AND terminal_sha1hex = lpad('7', 40, '0') AND updated <= now()"
+			" AND visits->'urls'->1->>'via' = 'link'"),
 		1);
 	assert_int_equal(
 		bench_number(dsn,

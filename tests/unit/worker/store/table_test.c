@@ -116,7 +116,7 @@ static void rows_of_an_item(void **state)
 	assert_true(ing_table_row(table_named("ingest_file_result"), &rows, 0, 7, &out));
 	assert_string_equal(ing_buf_str(&out),
 		"pdf\thttps://a.example/\\t\tt\tsuccess\t\\N\t\\N\t\\N\t\\N"
-		"\t\\N\t\\N\t\\N\t\\N\t7\n");
+		"\t\\N\t\\N\t\\N\t\\N\t\\N\t7\n");
 	ing_buf_clear(&out);
 	assert_true(ing_table_row(table_named("cdx"), &rows, 0, 0, &out));
 	assert_true(ing_table_row(table_named("cdx"), &rows, 1, 1, &out));
