@@ -346,6 +346,17 @@ def test_a_topic_made_anew_gets_what_is_not_sent(part, lanes, start, run_ctl, id
     assert len(ids(lanes["bulk"], 2000)) == 2000
 
 
+@pytest.mark.slow
+def test_a_topic_that_goes_while_workers_are_waited_for_ends_it(part, lanes, start, ids, kafka):
+    file, name = part
+    process = start("reingest", "--jobs", file, name)
+    assert len(ids(lanes["bulk"], 1000)) == 1000  # the first batch is committed; the others wait for workers
+    delete_topic(kafka, lanes["bulk"])
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 3, said
+    assert "there is no such topic" in said
+
+
 def test_what_is_abandoned_is_due_again(part, lanes, start, run_ctl, ids, sql):
     file, name = part
     interrupt(start, file, name, ids, lanes["bulk"])

@@ -75,6 +75,15 @@ static int give_way(struct ing_sender *s)
 		"another sender of it has begun, and goes on with it; this one ends");
 }
 
+/* All is looked at anew, as the topic may be gone, or made anew with other partitions. */
+static int begin_again(struct ing_sender *s, struct ing_error *err)
+{
+	s->lag_known = false;
+	if (ing_sender_may_try_again(s, "Kafka", err))
+		return ing_sender_begin(s);
+	return ing_sender_is_stopped(s) ? 0 : ing_sender_fail(s, ING_CTL_ENVIRONMENT, err->msg);
+}
+
 /* 1: committed; 0: to be looked at again, as the next batch may be another; negative: it has been said. */
 static int try_batch(struct ing_sender *s)
 {
@@ -90,10 +99,7 @@ static int try_batch(struct ing_sender *s)
 		s->singly = true;
 		return ing_sender_begin(s);
 	}
-	if (!ing_sender_may_try_again(s, "Kafka", &err))
-		return ing_sender_is_stopped(s) ? 0
-						: ing_sender_fail(s, ING_CTL_ENVIRONMENT, err.msg);
-	return ing_sender_begin(s);
+	return begin_again(s, &err);
 }
 
 /* While nothing is sent nobody is told that they are fenced. */
@@ -104,32 +110,27 @@ static int look_for_others(struct ing_sender *s)
 	return s->plan.sent > s->next ? give_way(s) : 0;
 }
 
-/* The lag as it is at most: what was sent since it was last asked for counts as unread. */
+/* The lag as it is at most: what was sent since it was last asked for counts as unread. Returns as try_batch(). */
 static int wait_for_room(struct ing_sender *s)
 {
 	char waits_for[100];
 	while (s->conf->max_lag > 0 && !ing_sender_is_stopped(s)) {
 		struct ing_error err = {0};
 		if (s->lag_known && s->lag + s->requests <= s->conf->max_lag)
-			return 0;
-		if (ing_group_lag(s->workers, s->plan.topic, s->partitions, &s->lag, &err) != 0) {
-			if (!ing_sender_may_try_again(s, "Kafka", &err))
-				return ing_sender_is_stopped(s)
-					       ? 0
-					       : ing_sender_fail(s, ING_CTL_ENVIRONMENT, err.msg);
-			continue;
-		}
+			break;
+		if (ing_group_lag(s->workers, s->plan.topic, s->partitions, &s->lag, &err) != 0)
+			return begin_again(s, &err);
 		ing_sender_goes_well(s);
 		s->lag_known = true;
 		/* A batch is sent whole. */
 		if (s->lag == 0 || s->lag + s->requests <= s->conf->max_lag)
-			return 0;
+			break;
 		snprintf(waits_for, sizeof(waits_for), "workers: lag %" PRIu64, s->lag);
 		ing_sender_nap(s, LAG_EVERY_MS, waits_for);
 		if (look_for_others(s) != 0)
 			return -1;
 	}
-	return 0;
+	return ing_sender_is_stopped(s) ? 0 : 1;
 }
 
 /* The next batch into memory, and the database knows that it is begun. */
@@ -150,11 +151,11 @@ static int prepare_batch(struct ing_sender *s)
 
 static int send_next(struct ing_sender *s)
 {
-	if (prepare_batch(s) != 0 || wait_for_room(s) != 0)
+	if (prepare_batch(s) != 0)
 		return -1;
-	if (ing_sender_is_stopped(s))
-		return 0;
-	int rc = try_batch(s);
+	int rc = wait_for_room(s);
+	if (rc > 0)
+		rc = try_batch(s);
 	if (rc <= 0)
 		return rc;
 	ing_sender_goes_well(s);
