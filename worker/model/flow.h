@@ -31,6 +31,11 @@ enum ing_flow_pause {
 	ING_PAUSE_LOOKUPS,  /* too many requests wait for what the tables have of them */
 };
 
+/* The word of status documents for it, and what people read; NULL for none. Static. */
+const char *ing_flow_pause_name(enum ing_flow_pause pause);
+/* "not read: ..." for a name of the above; a name of another version as it is. */
+const char *ing_flow_pause_words(const char *name);
+
 struct ing_flow_lane {
 	bool configured; /* it has a topic */
 	unsigned jobs;   /* of it, in memory, until their results are acknowledged */

@@ -10,7 +10,7 @@
 
 #include "common/base/buf.h"
 #include "common/data/json.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 #include "worker/model/status.h"
 #include "worker/serve/serve_priv.h"
 

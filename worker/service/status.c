@@ -73,27 +73,6 @@ static json_t *jobs_json(const struct ing_status_facts *f)
 	return o;
 }
 
-static const char *pause_name(enum ing_flow_pause pause)
-{
-	switch (pause) {
-	case ING_PAUSE_ORDER:
-		return "order";
-	case ING_PAUSE_AWAY:
-		return "away";
-	case ING_PAUSE_SUSPECTS:
-		return "suspects";
-	case ING_PAUSE_FULL:
-		return "full";
-	case ING_PAUSE_BYTES:
-		return "bytes";
-	case ING_PAUSE_LOOKUPS:
-		return "lookups";
-	case ING_PAUSE_NONE:
-		break;
-	}
-	return NULL;
-}
-
 /* Messages of a lane that are not finished; NULL: not known yet. */
 static json_t *lag_json(const struct ing_status_facts *f, enum ing_lane lane)
 {
@@ -116,7 +95,7 @@ static json_t *lane_json(const struct ing_status_facts *f, enum ing_lane lane)
 	ing_json_set(o, "lag", lag_json(f, lane));
 	ing_json_set_count(o, "jobs", l->jobs);
 	ing_json_set_count(o, "results_minute", ing_recent_lane(f->recent, lane, f->now_ms));
-	ing_json_set_text(o, "not_read", pause_name(l->pause));
+	ing_json_set_text(o, "not_read", ing_flow_pause_name(l->pause));
 	return o;
 }
 

@@ -13,7 +13,8 @@
 #include "common/base/buf.h"
 #include "common/data/base64.h"
 #include "common/data/digest.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
+#include "worker/model/flow.h"
 #include "worker/service/duration.h"
 #include "worker/service/status_page_files.h"
 
@@ -348,25 +349,6 @@ static void add_statuses(struct ing_buf *out, const json_t *s)
 
 /* --- lanes and hosts --- */
 
-static const char *not_read_words(const char *why)
-{
-	static const struct {
-		const char *why, *words;
-	} reasons[] = {
-		{"", "being read"},
-		{"order", "not read: by order"},
-		{"away", "not read: something is unavailable"},
-		{"suspects", "not read: requests of a crash are done alone"},
-		{"full", "not read: its places in intake.max_waiting are taken"},
-		{"bytes", "not read: waiting requests fill their memory"},
-		{"lookups", "not read: the tables are slow to answer"},
-	};
-	for (size_t i = 0; i < ING_ARRAY_LEN(reasons); i++)
-		if (strcmp(reasons[i].why, why) == 0)
-			return reasons[i].words;
-	return why;
-}
-
 static void add_number_cell(struct ing_buf *out, const char *name, int64_t n)
 {
 	ing_buf_printf(out, "<td class=\"n\" data-name=\"%s\">", name);
@@ -387,7 +369,7 @@ static void add_lane(struct ing_buf *out, const json_t *lane)
 	add_number_cell(out, "under way", number(lane, "jobs"));
 	add_number_cell(out, "results/min", number(lane, "results_minute"));
 	ing_buf_printf(out, "<td class=\"why%s\">", not_read[0] != '\0' ? " fair" : "");
-	ing_html_add(out, not_read_words(not_read));
+	ing_html_add(out, not_read[0] != '\0' ? ing_flow_pause_words(not_read) : "being read");
 	ing_buf_add_str(out, " <span class=\"soft\">");
 	add(out, lane, "topic");
 	ing_buf_add_str(out, "</span></td></tr>\n");

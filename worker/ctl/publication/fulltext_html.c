@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 
 #define MAX_HEADING_BYTES 120
 /* Of a layout: shorter ones are headings, numbers and parts of tables, and say nothing of its width. */

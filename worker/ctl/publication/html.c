@@ -11,7 +11,7 @@
 
 #include "common/base/buf.h"
 #include "worker/ctl/publication/fulltext_html.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 #include "worker/ctl/publication/words.h"
 
 #define SHOWN_AUTHORS 12u /* more are folded */

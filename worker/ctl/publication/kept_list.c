@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/usage.h"
 #include "worker/ctl/publication/kept_select.h"

@@ -11,7 +11,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/hash.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 #include "worker/ctl/json_line.h"
 #include "worker/ctl/publication/kept_select.h"
 #include "worker/ctl/publication/kept.h"

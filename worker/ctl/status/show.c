@@ -13,6 +13,7 @@
 #include "common/base/buf.h"
 #include "worker/ctl/hosts/words.h"
 #include "worker/ctl/status/screen.h"
+#include "worker/model/flow.h"
 
 #define LABEL_COLUMN 11
 #define SHOWN_STATUSES 12
@@ -225,24 +226,6 @@ static void show_examiners(struct ing_screen *s, const json_t *status)
 	ing_screen_end_line(s);
 }
 
-static const char *not_read_words(const char *why)
-{
-	static const struct {
-		const char *why, *words;
-	} reasons[] = {
-		{"order", "not read: by order"},
-		{"away", "not read: something is unavailable"},
-		{"suspects", "not read: requests of a crash are done alone"},
-		{"full", "not read: intake.max_waiting"},
-		{"bytes", "not read: the requests fill their memory"},
-		{"lookups", "not read: the tables are slow to answer"},
-	};
-	for (size_t i = 0; i < ING_ARRAY_LEN(reasons); i++)
-		if (strcmp(reasons[i].why, why) == 0)
-			return reasons[i].words;
-	return why;
-}
-
 static void show_lanes(struct ing_screen *s, const json_t *status)
 {
 	const json_t *lanes = member(status, "lanes");
@@ -264,7 +247,7 @@ static void show_lanes(struct ing_screen *s, const json_t *status)
 		const char *not_read = ing_words_text(lane, "not_read");
 		if (not_read[0] != '\0') {
 			ing_screen_add(s, ING_TONE_PLAIN, "  ");
-			ing_screen_add(s, ING_TONE_WARN, not_read_words(not_read));
+			ing_screen_add(s, ING_TONE_WARN, ing_flow_pause_words(not_read));
 		}
 		ing_screen_end_line(s);
 	}

@@ -14,7 +14,7 @@
 #include "common/base/buf.h"
 #include "common/data/json.h"
 #include "worker/ctl/publication/fulltext_html.h"
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 #include "worker/ctl/publication/html.h"
 #include "worker/ctl/publication/text.h"
 #include "worker/ctl/publication/words.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * html_page.h - HTML pages that ingestctl writes for people: a frame with its own style, light, dark and
+ * html_page.h - HTML pages that are written for people: a frame with its own style, light, dark and
  * for print, without scripts and without anything from elsewhere; and values of any origin, escaped.
  *
  * Texts may come from hostile pages: whatever they hold they stay text, and of URLs only http, https

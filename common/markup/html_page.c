@@ -2,7 +2,7 @@
  *
  * The frame of a page. Its policy forbids what it does not need, should anything ever get past the escaping.
  */
-#include "worker/ctl/html_page.h"
+#include "common/markup/html_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
