@@ -62,13 +62,18 @@ def busy(worker, submit, results, polite):
 
 
 @pytest.mark.unfinished("the worker is stopped while requests wait")
-def test_the_page_says_why_it_is_slow(busy, endpoint, browser):  # noqa: F811
+def test_the_page_says_why_it_is_slow(busy, endpoint, browser, wait_until):  # noqa: F811
     at = endpoint(busy)
+
+    def is_held():
+        status = json.loads(at.get("/status.json")[1])
+        return status["totals"]["results"] == 28 and (status["held_by"] or "").startswith("all ")
+    wait_until(is_held, timeout=30)
     url = f"http://127.0.0.1:{at.port}/status"
     browser.open(url)
     browser.wait("document.getElementById('hosts')")
     status = json.loads(at.get("/status.json")[1])
-    assert status["held_by"].startswith("all ") and "hot.page.test.example (59: delay" in status["held_by"]
+    assert "hot.page.test.example (59: delay" in status["held_by"]
     held = words(browser, "#held")
     assert "waiting requests are for 2 hosts that may not be asked now: hot.page.test.example (59: delay" in held
     assert "hot.page.test.example" in words(browser, "#hosts") and "one each 60 s" in held
