@@ -18,6 +18,7 @@
 #include "worker/examine/pool.h"
 #include "worker/job/resource.h"
 #include "worker/job/result.h"
+#include "worker/job/result_kept.h"
 #include "worker/job/result_visits.h"
 #include "worker/job/body_check.h"
 #include "worker/model/limits.h"
@@ -192,13 +193,13 @@ static void add_visits(struct ing_job *job, struct ing_row_result *row)
 	row->visits = ing_result_visits(job->work, &origin, row);
 }
 
-static void add_rows(struct ing_job *job, struct ing_delivery *delivery)
+/* rows: those that were made before the result. */
+static void add_rows(struct ing_job *job, struct ing_delivery *delivery, struct ing_rows *rows)
 {
-	struct ing_rows rows = {0};
-	ing_result_rows(job, &rows);
-	if (rows.result.present && job->pipeline->conf.keep_visits)
-		add_visits(job, &rows.result);
-	ing_delivery_set_rows(delivery, &rows);
+	ing_result_rows(job, rows);
+	if (rows->result.present && job->pipeline->conf.keep_visits)
+		add_visits(job, &rows->result);
+	ing_delivery_set_rows(delivery, rows);
 }
 
 static void add_capture_rows(struct ing_job *job, struct ing_delivery *delivery)
@@ -255,17 +256,20 @@ static void set_facts(const struct ing_work *w, struct ing_delivery *delivery)
 	};
 }
 
-/* The side messages first, then the result, then the rows: each may change what the next ones tell. The
- * objects last: rows say whether there are any. */
+/* The side messages first, then what is kept whole, the result, and the rows: each may change what the next ones
+ * tell. The objects last: rows say whether there are any. */
 static struct ing_delivery *make_result(struct ing_job *job)
 {
 	const struct ing_work *w = job->work;
 	const struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_RESULT);
 	add_side_messages(job, delivery);
+	struct ing_rows rows = {0};
+	if (ing_deliver_wants_rows(deliver))
+		ing_result_kept_rows(job, &rows);
 	add_result(job, delivery);
 	if (ing_deliver_wants_rows(deliver))
-		add_rows(job, delivery);
+		add_rows(job, delivery, &rows);
 	add_objects(job, delivery);
 	if (ing_deliver_wants_cdx_lines(deliver))
 		add_cdx_lines(job, delivery);

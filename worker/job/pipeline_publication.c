@@ -484,10 +484,12 @@ uint64_t ing_job_hold_of(const struct ing_job *job, const char *host)
 
 json_t *ing_job_publication_json(const struct ing_job *job)
 {
-	const struct ing_job_publication *pub = job->publication;
+	struct ing_job_publication *pub = job->publication;
 	if (pub == NULL || pub->assembly == NULL)
 		return NULL;
-	json_t *publication = ing_assembly_json(pub->assembly);
-	say_browsers(&job->pipeline->stages, json_object_get(publication, "resources"));
-	return publication;
+	if (pub->json == NULL) {
+		pub->json = ing_assembly_json(pub->assembly);
+		say_browsers(&job->pipeline->stages, json_object_get(pub->json, "resources"));
+	}
+	return json_incref(pub->json);
 }

@@ -243,6 +243,7 @@ void ing_job_free_publication(struct ing_job *job)
 		return;
 	ing_publication_move(pub, ING_PLACE_NOWHERE);
 	ing_assembly_free(pub->assembly);
+	json_decref(pub->json);
 	free(pub->host);
 	free(pub);
 }

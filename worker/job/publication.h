@@ -50,6 +50,7 @@ struct ing_job_publication {
 	unsigned open;                              /* of them, not over */
 	unsigned retry_after_s;                     /* longest time that a host wants; 0: none */
 	uint64_t began_ms, end_ms;                  /* ing_now_ms() clock */
+	json_t *json;                               /* NULL: nobody has asked for it yet */
 };
 
 /* All publications of a pipeline. */
@@ -80,7 +81,8 @@ void ing_job_end_publication(struct ing_job *job);
 /* For how long the host of an ask, or of a first visit that waits, is held; 0: for no longer than may be
  * waited for. host: as ing_visits_host(). */
 uint64_t ing_job_hold_of(const struct ing_job *job, const char *host);
-/* The publication as far as it was put together, a new reference; NULL: it was not begun. */
+/* The publication of a job that ends, as far as it was put together, a new reference; NULL: it was not begun.
+ * It is made once: what one caller leaves out of it, later ones do not have. */
 json_t *ing_job_publication_json(const struct ing_job *job);
 extern const struct ing_visit_user ing_publication_page_user, ing_publication_service_user;
 

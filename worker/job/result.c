@@ -16,7 +16,6 @@
 #include "worker/job/existing.h"
 #include "worker/job/publication.h"
 #include "worker/job/result_capture.h"
-#include "worker/job/result_kept.h"
 #include "worker/job/result_resources.h"
 #include "worker/job/result_short.h"
 #include "worker/model/limits.h"
@@ -251,7 +250,6 @@ void ing_result_rows(struct ing_job *job, struct ing_rows *ret)
 		return;
 	fill_result_row(w, ret);
 	fill_cdx_rows(w, ret);
-	ing_result_kept_rows(job, ret);
 	if (w->document_found)
 		ing_artifact_fill_rows(
 			&w->artifact, ing_artifact_type(w->request->type), &w->ar, ret);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * result.h - the messages and rows of a finished job (schemas/ingest-result.schema.json,
- * schemas/pdf-text.schema.json, schemas/sql). Order of calls: side messages, result, rows; each may
- * change the status of the job or of its facts, which the next ones report. Values are heap strings,
- * *ret_bytes is their length.
+ * schemas/pdf-text.schema.json, schemas/sql). Order of calls: side messages, ing_result_kept_rows(), result,
+ * rows; each may change the status of the job or of its facts, which the next ones report. Values are heap
+ * strings, *ret_bytes is their length.
  */
 #pragma once
 #include "common/data/json.h"
@@ -25,7 +25,7 @@ char *ing_result_side_message(struct ing_job *job, enum ing_derived_kind kind, j
 
 /* `webpage` of the result, whole, a new reference; NULL: it has none. */
 json_t *ing_result_webpage(const struct ing_work *w);
-/* Strings in the rows are the job's. */
+/* All rows but those of ing_result_kept_rows(), which stay as they are. Strings in the rows are the job's. */
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret);
 /* Those of the answers alone. */
 void ing_result_capture_rows(struct ing_job *job, struct ing_rows *ret);

@@ -107,6 +107,8 @@ static void fill_webpage(struct ing_job *job, struct ing_rows *ret)
 
 void ing_result_kept_rows(struct ing_job *job, struct ing_rows *ret)
 {
+	if (job->work->existing != NULL)
+		return;
 	if (job->work->request->type == ING_INGEST_PUBLICATION)
 		fill_publication(job, ret);
 	else if (job->work->request->type == ING_INGEST_WEBPAGE)

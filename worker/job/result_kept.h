@@ -7,5 +7,5 @@
 #include "worker/job/job.h"
 #include "worker/model/rows.h"
 
-/* Of a finished job; strings are its own. */
+/* Of a finished job; strings are its own. Before its result is written, which may have to leave parts out. */
 void ing_result_kept_rows(struct ing_job *job, struct ing_rows *ret);
