@@ -77,7 +77,7 @@ static void runs_of_any_length_between_escapes_are_written(void **state)
 static void a_byte_is_escaped_whatever_stands_around_it(void **state)
 {
 	(void)state;
-	for (unsigned c = 0; c < 0x80; c++) {
+	for (unsigned c = 0; c < 0x100; c++) {
 		for (size_t at = 0; at < 20; at++) {
 			static const char around[] = {' ', '!', '#', '[', ']', '\x7f', 'a', '~'};
 			char text[20], one[ING_ARRAY_LEN("\\u0000") + 2];
@@ -104,6 +104,37 @@ static void a_byte_is_escaped_whatever_stands_around_it(void **state)
 	}
 }
 
+/* Of any length, with other bytes between them or none. */
+static void texts_that_are_mostly_escapes_are_written(void **state)
+{
+	static const char *const patterns[] = {
+		"\\", "\"", "\x01", "\n\x1f", "\\\\\\a", "ab\"cdefg\n\\"};
+	(void)state;
+	for (size_t p = 0; p < ING_ARRAY_LEN(patterns); p++) {
+		size_t period = strlen(patterns[p]);
+		for (size_t bytes = 0; bytes < 1100; bytes += 1 + bytes / 40) {
+			char text[1100];
+			struct ing_buf got, want;
+			ing_buf_init(&got, 6 * sizeof(text) + 2);
+			ing_buf_init(&want, 6 * sizeof(text) + 2);
+			ing_buf_add_char(&want, '"');
+			for (size_t i = 0; i < bytes; i++) {
+				struct ing_buf one;
+				ing_buf_init(&one, 8);
+				text[i] = patterns[p][i % period];
+				assert_true(ing_json_add_text(&one, text + i, 1));
+				ing_buf_add(&want, one.data + 1, one.len - 2);
+				ing_buf_done(&one);
+			}
+			ing_buf_add_char(&want, '"');
+			assert_true(ing_json_add_text(&got, text, bytes));
+			assert_string_equal(ing_buf_str(&got), ing_buf_str(&want));
+			ing_buf_done(&got);
+			ing_buf_done(&want);
+		}
+	}
+}
+
 static void stops_at_the_ceiling(void **state)
 {
 	(void)state;
@@ -120,6 +151,7 @@ int main(void)
 		cmocka_unit_test(writes_what_the_library_reads_back),
 		cmocka_unit_test(runs_of_any_length_between_escapes_are_written),
 		cmocka_unit_test(a_byte_is_escaped_whatever_stands_around_it),
+		cmocka_unit_test(texts_that_are_mostly_escapes_are_written),
 		cmocka_unit_test(stops_at_the_ceiling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
