@@ -20,6 +20,11 @@ struct ing_arena_chunk {
 	char data[] __attribute__((aligned(16)));
 };
 
+struct ing_arena_taken {
+	struct ing_arena_taken *next;
+	void *heap;
+};
+
 static struct ing_arena_chunk *add_chunk(struct ing_arena *ar, size_t size)
 {
 	struct ing_arena_chunk *c = ing_alloc(sizeof(*c) + size);
@@ -46,6 +51,8 @@ void ing_arena_init(struct ing_arena *ar)
 
 void ing_arena_done(struct ing_arena *ar)
 {
+	for (const struct ing_arena_taken *t = ar->taken; t != NULL; t = t->next)
+		free(t->heap);
 	struct ing_arena_chunk *c = ar->chunks;
 	while (c != NULL) {
 		struct ing_arena_chunk *next = c->next;
@@ -82,4 +89,12 @@ char *ing_arena_strndup(struct ing_arena *ar, const char *s, size_t bytes)
 char *ing_arena_strdup(struct ing_arena *ar, const char *s)
 {
 	return s == NULL ? NULL : ing_arena_strndup(ar, s, strlen(s));
+}
+
+void *ing_arena_take(struct ing_arena *ar, void *heap)
+{
+	struct ing_arena_taken *t = ing_arena_alloc(ar, sizeof(*t));
+	*t = (struct ing_arena_taken){.next = ar->taken, .heap = heap};
+	ar->taken = t;
+	return heap;
 }

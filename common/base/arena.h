@@ -11,7 +11,8 @@
 
 struct ing_arena {
 	struct ing_arena_chunk *chunks;
-	size_t used_bytes; /* handed out since init or clear */
+	struct ing_arena_taken *taken; /* heap blocks */
+	size_t used_bytes;             /* handed out since init or clear */
 };
 
 void ing_arena_init(struct ing_arena *ar);
@@ -19,3 +20,5 @@ void ing_arena_done(struct ing_arena *ar); /* frees all; zero-initialised or don
 void *ing_arena_alloc(struct ing_arena *ar, size_t bytes); /* zeroed, aligned to 16 */
 char *ing_arena_strndup(struct ing_arena *ar, const char *s, size_t bytes);
 char *ing_arena_strdup(struct ing_arena *ar, const char *s); /* NULL stays NULL */
+/* A heap block, which is freed with the arena: for what is too large to be copied. */
+void *ing_arena_take(struct ing_arena *ar, void *heap);

@@ -193,13 +193,17 @@ static void add_visits(struct ing_job *job, struct ing_row_result *row)
 	row->visits = ing_result_visits(job->work, &origin, row);
 }
 
-/* rows: those that were made before the result. */
-static void add_rows(struct ing_job *job, struct ing_delivery *delivery, struct ing_rows *rows)
+/* kept: rows that were made before the result; theirs are the delivery's strings. */
+static void add_rows(
+	struct ing_job *job, struct ing_delivery *delivery, const struct ing_rows *kept)
 {
-	ing_result_rows(job, rows);
-	if (rows->result.present && job->pipeline->conf.keep_visits)
-		add_visits(job, &rows->result);
-	ing_delivery_set_rows(delivery, rows);
+	struct ing_rows rows = {0};
+	ing_result_rows(job, &rows);
+	if (rows.result.present && job->pipeline->conf.keep_visits)
+		add_visits(job, &rows.result);
+	ing_delivery_set_rows(delivery, &rows);
+	delivery->rows.publication = kept->publication;
+	delivery->rows.webpage = kept->webpage;
 }
 
 static void add_capture_rows(struct ing_job *job, struct ing_delivery *delivery)
@@ -264,12 +268,12 @@ static struct ing_delivery *make_result(struct ing_job *job)
 	const struct ing_deliver *deliver = job->pipeline->stages.deliver;
 	struct ing_delivery *delivery = ing_delivery_new(ING_DELIVERY_RESULT);
 	add_side_messages(job, delivery);
-	struct ing_rows rows = {0};
+	struct ing_rows kept = {0};
 	if (ing_deliver_wants_rows(deliver))
-		ing_result_kept_rows(job, &rows);
+		ing_result_kept_rows(job, &delivery->ar, &kept);
 	add_result(job, delivery);
 	if (ing_deliver_wants_rows(deliver))
-		add_rows(job, delivery, &rows);
+		add_rows(job, delivery, &kept);
 	add_objects(job, delivery);
 	if (ing_deliver_wants_cdx_lines(deliver))
 		add_cdx_lines(job, delivery);

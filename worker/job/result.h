@@ -25,7 +25,7 @@ char *ing_result_side_message(struct ing_job *job, enum ing_derived_kind kind, j
 
 /* `webpage` of the result, whole, a new reference; NULL: it has none. */
 json_t *ing_result_webpage(const struct ing_work *w);
-/* All rows but those of ing_result_kept_rows(), which stay as they are. Strings in the rows are the job's. */
+/* All rows but those of ing_result_kept_rows(). Strings in the rows are the job's. */
 void ing_result_rows(struct ing_job *job, struct ing_rows *ret);
 /* Those of the answers alone. */
 void ing_result_capture_rows(struct ing_job *job, struct ing_rows *ret);

@@ -27,16 +27,16 @@ static const char *write_record(struct ing_arena *ar, json_t *o)
 	struct ing_buf out;
 	ing_buf_init(&out, MAX_RECORD_BYTES);
 	bool fits = ing_json_write(&out, o);
-	const char *copy = fits ? ing_arena_strndup(ar, ing_buf_str(&out), out.len) : NULL;
+	const char *record = fits ? ing_arena_take(ar, ing_buf_steal(&out)) : NULL;
 	ing_buf_done(&out);
 	json_decref(o);
-	return copy;
+	return record;
 }
 
-static void fill_row(struct ing_job *job, const char *url, json_t *record, struct ing_row_kept *ret)
+static void fill_row(struct ing_job *job, struct ing_arena *ar, const char *url, json_t *record,
+	struct ing_row_kept *ret)
 {
-	struct ing_arena *ar = &job->work->ar;
-	ret->url = ing_mask_url(ar, url);
+	ret->url = ing_arena_strdup(ar, ing_mask_url(ar, url));
 	ret->record_json = write_record(ar, record);
 	ret->present = ret->record_json != NULL;
 	ret->rules = ing_refetch_rules(&job->pipeline->conf.publication);
@@ -55,14 +55,14 @@ static const char *page_of(struct ing_work *w)
 	return asked.url;
 }
 
-static void fill_publication(struct ing_job *job, struct ing_rows *ret)
+static void fill_publication(struct ing_job *job, struct ing_arena *ar, struct ing_rows *ret)
 {
 	struct ing_work *w = job->work;
 	const struct ing_request_publication *asked = &w->request->publication;
 	json_t *record = ing_job_publication_json(job);
 	if (record == NULL)
 		return;
-	fill_row(job, page_of(w), record, &ret->publication);
+	fill_row(job, ar, page_of(w), record, &ret->publication);
 	if (asked->parts != 0 || asked->resource != NULL)
 		ret->publication.how = ING_KEEP_PARTIAL;
 }
@@ -92,7 +92,7 @@ static json_t *failed_page(const struct ing_work *w)
 }
 
 /* Of one for which nothing was asked there is nothing to tell. */
-static void fill_webpage(struct ing_job *job, struct ing_rows *ret)
+static void fill_webpage(struct ing_job *job, struct ing_arena *ar, struct ing_rows *ret)
 {
 	struct ing_work *w = job->work;
 	if (w->terminal == NULL)
@@ -100,17 +100,17 @@ static void fill_webpage(struct ing_job *job, struct ing_rows *ret)
 	json_t *record = ing_result_webpage(w);
 	if (record == NULL)
 		record = failed_page(w);
-	fill_row(job, w->request->base_url, record, &ret->webpage);
+	fill_row(job, ar, w->request->base_url, record, &ret->webpage);
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-void ing_result_kept_rows(struct ing_job *job, struct ing_rows *ret)
+void ing_result_kept_rows(struct ing_job *job, struct ing_arena *ar, struct ing_rows *ret)
 {
 	if (job->work->existing != NULL)
 		return;
 	if (job->work->request->type == ING_INGEST_PUBLICATION)
-		fill_publication(job, ret);
+		fill_publication(job, ar, ret);
 	else if (job->work->request->type == ING_INGEST_WEBPAGE)
-		fill_webpage(job, ret);
+		fill_webpage(job, ar, ret);
 }

@@ -7,5 +7,6 @@
 #include "worker/job/job.h"
 #include "worker/model/rows.h"
 
-/* Of a finished job; strings are its own. Before its result is written, which may have to leave parts out. */
-void ing_result_kept_rows(struct ing_job *job, struct ing_rows *ret);
+/* Of a finished job, before its result is written, which may have to leave parts out. Strings are in the arena: that
+ * of the delivery, because records may be megabytes. */
+void ing_result_kept_rows(struct ing_job *job, struct ing_arena *ar, struct ing_rows *ret);
