@@ -94,6 +94,8 @@ struct ing_work {
 	size_t derived_bytes; /* of what was derived of the document: counts against the pipeline's ceiling */
 	struct ing_job_resources *resources; /* resource.h; NULL: none are visited */
 	struct ing_journal_mark mark;        /* in the crash journal, while it is in a stage */
+	bool is_ready;                       /* its delivery waits for its turn, in a list: */
+	struct ing_work *prev_ready, *next_ready;
 };
 
 #define ING_JOB_MAGIC 0x4a4f4231u

@@ -20,7 +20,7 @@ static void on_read(void *ctx, struct ing_grobid_facts *facts, char **text, size
 	ing_artifact_keep_grobid(&w->artifact, facts, text, bytes);
 	ing_job_account_derived(job, ing_artifact_derived_bytes(&w->artifact));
 	ing_pipeline_hold_gate(job->pipeline);
-	ing_job_deliver(job);
+	ing_job_deliver_in_turn(job);
 }
 
 /* -------------------------------------------------------------------------------------------- */

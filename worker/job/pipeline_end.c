@@ -293,7 +293,7 @@ static void deliver_decided(struct ing_job *job)
 	check_document(job);
 	check_resources(job);
 	if (!ing_job_derive(job))
-		ing_job_deliver(job);
+		ing_job_deliver_in_turn(job);
 }
 
 /* ------------------------------------------------------------------------------------------ */

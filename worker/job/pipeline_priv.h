@@ -4,7 +4,7 @@
  * death), pipeline_flow.c (backpressure), pipeline_visits.c (how URLs are asked for),
  * pipeline_existing.c (what the tables may answer), pipeline_exams.c (what they bring is
  * examined), pipeline_hops.c (and leads on), pipeline_publication.c and pipeline_publications.c (publications), pipeline_resources.c (what shows a page that was found), pipeline_orders.c (what operators have ordered), pipeline_derive.c
- * (what GROBID makes of the document), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
+ * (what GROBID makes of the document), pipeline_ready.c (deliveries of megabytes take turns), pipeline_end.c (from the decided status to the delivery), pipeline_park.c (requests that
  * wait in a topic, not in memory). Thread: loop only.
  */
 #pragma once
@@ -37,6 +37,8 @@ struct ing_pipeline {
 	struct ing_job **jobs;      /* by partition_index: lists, oldest first */
 	size_t slot_count;          /* of jobs */
 	struct ing_work *examining; /* list: those with examinations under way */
+	struct ing_work *ready;     /* list: those whose delivery waits for its turn */
+	uv_idle_t delivering;
 	struct ing_publications publications;
 	struct ing_job_resources *resources; /* list: of pages whose sub-resources are visited */
 	uint64_t resources_checked_ms;
@@ -230,6 +232,10 @@ struct ing_delivery *ing_job_make_parked(struct ing_job *job);
 /* pipeline_end.c */
 /* The job, whose status is decided and which owes nothing; it is freed. */
 void ing_job_deliver(struct ing_job *job);
+/* The same, in a later turn of the loop if that takes long. */
+void ing_job_deliver_in_turn(struct ing_job *job);
+/* It is not to be delivered any more. Harmless if it was not to be. */
+void ing_job_leave_turn(struct ing_job *job);
 /* Takes it. */
 void ing_pipeline_deliver(struct ing_pipeline *p, struct ing_delivery *delivery);
 /* Rows of the answers, and lines of the capture index. */
