@@ -125,7 +125,7 @@ void ing_pool_refill_later(struct ing_pool *p)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_handle_closed(uv_handle_t *handle)
 {
 	struct ing_pool *p;
 	ING_CAST_OBJ(p, handle->data, ING_POOL_MAGIC);
@@ -161,8 +161,9 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 	});
 	uv_timer_init(loop, &p->refill_timer);
 	uv_timer_init(loop, &p->wait_timer);
-	p->refill_timer.data = p->wait_timer.data = p;
-	p->open_handles = 2;
+	uv_idle_init(loop, &p->next_turn);
+	p->refill_timer.data = p->wait_timer.data = p->next_turn.data = p;
+	p->open_handles = 3;
 	p->rules_fd = p->next_rules_fd = -1;
 	int rc = copy_rules_fd(conf->rules_fd, &p->rules_fd, err);
 	if (rc == 0)
@@ -204,8 +205,9 @@ void ing_pool_free(struct ing_pool *p)
 		ing_examiner_close(e);
 	}
 	drop_tasks(p);
-	uv_close((uv_handle_t *)&p->refill_timer, on_timer_closed);
-	uv_close((uv_handle_t *)&p->wait_timer, on_timer_closed);
+	uv_close((uv_handle_t *)&p->refill_timer, on_handle_closed);
+	uv_close((uv_handle_t *)&p->wait_timer, on_handle_closed);
+	uv_close((uv_handle_t *)&p->next_turn, on_handle_closed);
 }
 
 int ing_pool_reload(struct ing_pool *p, int rules_fd, ing_pool_reloaded_f *done, void *ctx,

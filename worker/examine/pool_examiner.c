@@ -23,7 +23,9 @@
 #include "worker/model/limits.h"
 
 #define READ_BYTES ((size_t)64 << 10)
-#define READS_A_TURN 16                /* then the loop does its other work */
+#define READS_A_TURN 16 /* then the loop does its other work */
+#define TURN_BYTES                                                                                 \
+	((size_t)2 << 20) /* of all examiners, received and taken; one reply may be more */
 #define KEEP_BYTES ((size_t)256 << 10) /* of a read buffer between documents */
 
 static void on_poll(uv_poll_t *poll, int status, int events);
@@ -131,10 +133,28 @@ static void handle_hello(struct ing_pool_examiner *e)
 	ing_pool_dispatch(e->pool);
 }
 
+static void on_next_turn(uv_idle_t *next_turn)
+{
+	struct ing_pool *p = next_turn->data;
+	p->turn_bytes = 0;
+	uv_idle_stop(next_turn);
+}
+
+/* Examiners may reply with megabytes at once, which take milliseconds each. Ordinary replies are not counted, as a
+ * turn of its own costs, too. */
+static void count_bytes(struct ing_pool *p, size_t bytes)
+{
+	if (p->closing || bytes < READ_BYTES)
+		return;
+	p->turn_bytes += bytes;
+	uv_idle_start(&p->next_turn, on_next_turn);
+}
+
 static void handle_reply(struct ing_pool_examiner *e, size_t payload)
 {
 	struct ing_pool *p = e->pool;
 	struct ing_findings f;
+	count_bytes(p, payload);
 	if (ing_proto_get_reply(e->in.data + ING_PROTO_HEAD_BYTES, payload, &f) != 0) {
 		ing_examiner_kill(e, "sent an invalid reply");
 		return;
@@ -229,6 +249,7 @@ static void receive(struct ing_pool_examiner *e, unsigned reads)
 			return;
 		}
 		ing_buf_commit(&e->in, (size_t)n);
+		count_bytes(e->pool, (size_t)n);
 		if (handle_input(e))
 			return;
 	}
@@ -244,7 +265,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	}
 	if ((events & UV_WRITABLE) != 0 && e->state == ING_EXAMINER_BUSY)
 		send_question(e);
-	if ((events & UV_READABLE) != 0 && e->fd >= 0)
+	/* What is left is readable in the next turn, too. */
+	if ((events & UV_READABLE) != 0 && e->fd >= 0 && e->pool->turn_bytes < TURN_BYTES)
 		receive(e, READS_A_TURN);
 }
 

@@ -101,6 +101,8 @@ struct ing_pool {
 	unsigned failed_starts; /* in a row, of zygote or examiners: the exponent of the back-off */
 	struct ing_exam_queue *queue;
 	uv_timer_t wait_timer;        /* the queue's next event */
+	size_t turn_bytes;            /* of replies, received and taken in this turn of the loop */
+	uv_idle_t next_turn;          /* begins to count anew */
 	struct ing_exam_task *failed; /* lost twice with a zygote: to be finished */
 	unsigned open_handles;
 	bool closing;

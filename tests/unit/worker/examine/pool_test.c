@@ -344,6 +344,26 @@ static void test_large_reply(void **state)
 	harness_stop(&h);
 }
 
+/* However many examiners reply with megabytes at once. */
+static void test_one_large_reply_a_turn(void **state)
+{
+	enum { REPLIES = 4, ROUNDS = 4 };
+	(void)state;
+	start(REPLIES, 1000);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < REPLIES; i++)
+			harness_ask_text(&h, "big");
+		while (h.answered < h.asked) {
+			unsigned answered = h.answered;
+			uv_run(&h.loop, UV_RUN_ONCE);
+			assert_in_range(h.answered, answered, answered + 1);
+		}
+	}
+	for (unsigned i = 0; i < h.asked; i++)
+		assert_int_equal(strlen(h.answers[i].f.pdf.text), 3000000);
+	harness_stop(&h);
+}
+
 static void keep_exam(void *ctx, struct ing_findings *f)
 {
 	*(int *)ctx = (int)f->exam;
@@ -826,6 +846,7 @@ int main(void)
 		cmocka_unit_test(test_pdf_limit_of_the_question),
 		cmocka_unit_test(test_words_on_stderr),
 		cmocka_unit_test(test_large_reply),
+		cmocka_unit_test(test_one_large_reply_a_turn),
 		cmocka_unit_test(test_body_that_is_not_there),
 		cmocka_unit_test(test_recycling),
 		cmocka_unit_test(test_recycled_examiner_that_does_not_end),
