@@ -11,6 +11,7 @@
  * takes.
  */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench-scrape RULES-FOLDER MILLISECONDS PAGE...\n");
 		return 2;
 	}
+	/* As the examiner has it (worker/examine/examiner_main.c): memory is not given back between pages. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 8 << 20);
 	struct ing_rule_files files;
 	struct ing_report report;
 	struct ing_error err = {0};

@@ -35,12 +35,32 @@ static void check_cleaned(const struct ing_view *v, bool publication)
 	ing_must((skip[0] & 1) == 0 && (skip[body / 64] >> body % 64 & 1) == 0);
 	/* What is kept changes nothing. */
 	struct ing_view kept = *v;
-	kept.cleaned = ing_clean_page_new(v->arena);
+	kept.cleaned = ing_clean_page_new(v->arena, false);
 	for (unsigned i = 0; i < 3; i++) {
 		const uint64_t *again =
 			ing_clean_mark(&kept, (i & 1) == 0 ? publication : !publication);
 		ing_must((i & 1) != 0 || memcmp(skip, again, (v->tree->count + 63) / 64 * 8) == 0);
 	}
+}
+
+/* Made together, both texts are what each is by itself. */
+static void check_together(const struct ing_view *v, bool first)
+{
+	struct ing_view together = *v;
+	struct ing_buf alone, text;
+	ing_buf_init(&alone, ING_CLEAN_MAX_TEXT_BYTES);
+	ing_buf_init(&text, ING_CLEAN_MAX_TEXT_BYTES);
+	together.cleaned = ing_clean_page_new(v->arena, true);
+	for (unsigned i = 0; i < 2; i++) {
+		bool publication = i == 0 ? first : !first;
+		ing_buf_clear(&alone);
+		ing_buf_clear(&text);
+		ing_clean_text(v, publication, &alone);
+		ing_clean_text(&together, publication, &text);
+		ing_must(strcmp(ing_buf_str(&text), ing_buf_str(&alone)) == 0);
+	}
+	ing_buf_done(&alone);
+	ing_buf_done(&text);
 }
 
 /* Every key is there, and a value made of the page's bytes can be written. */
@@ -152,6 +172,7 @@ void fuzz_target(const uint8_t *data, size_t size)
 	ing_must(v.word_count <= size);
 	check_cleaned(&v, false);
 	check_cleaned(&v, true);
+	check_together(&v, (data[0] & 2) != 0);
 	check_publication(ing_publication_fields_read(&v, NULL, ING_PART_TYPE_DOI, ING_METAS_ALL));
 	struct ing_webpage_fields webpage = ing_webpage_fields_read(&v, NULL);
 	check_json(ing_webpage_fields_json(&webpage), 4);

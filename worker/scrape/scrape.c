@@ -31,6 +31,7 @@
 #include "worker/scrape/rules/webpages.h"
 
 #define MAX_TITLE_BYTES 1000
+#define BOTH_TEXTS (ING_SCRAPE_PUBLICATION | ING_SCRAPE_WEBPAGE)
 
 struct ing_scraper {
 	const struct ing_rules *rules; /* borrowed, or own_rules */
@@ -121,7 +122,7 @@ static void open_view(struct ing_scraper *s, const struct ing_scrape_input *in)
 		.data = in->data,
 		.bytes = in->bytes,
 		.arena = &s->arena,
-		.cleaned = ing_clean_page_new(&s->arena),
+		.cleaned = ing_clean_page_new(&s->arena, (in->want & BOTH_TEXTS) == BOTH_TEXTS),
 		.rule_hits = &s->rule_hits};
 	free(url);
 	ing_tree_set_url(s->tree, v->url);
@@ -242,7 +243,7 @@ static void scrape_view(
 		ret->platform = ing_page_platform(v);
 		guess_scope(s, ret);
 	}
-	if ((want & (ING_SCRAPE_PUBLICATION | ING_SCRAPE_WEBPAGE)) != 0)
+	if ((want & BOTH_TEXTS) != 0)
 		find_parts(s, in, ret);
 }
 

@@ -186,6 +186,14 @@ static void trim_written(struct writer *w)
 	w->out->data[w->out->len] = '\0';
 }
 
+static void drop_written(struct writer *w)
+{
+	w->out->len = w->start;
+	w->out->failed = false;
+	if (w->out->data != NULL)
+		w->out->data[w->start] = '\0';
+}
+
 /* No more goes in; what was added since `start` ends with a whole character. */
 static void end_at_ceiling(struct ing_buf *out, size_t start)
 {
@@ -248,18 +256,22 @@ static bool is_skipped(const uint64_t *skip, ing_node n)
 	return skip != NULL && (skip[n / 64] >> n % 64 & 1) != 0;
 }
 
-static void walk(struct writer *w, const struct visitor *v, ing_node root, const uint64_t *skip)
+/* From a node to the first that is not before `until`, which is returned; the end of root when all is done. */
+static inline __attribute__((always_inline)) ing_node walk_part(struct writer *w,
+	const struct visitor *v, ing_node root, const uint64_t *skip, ing_node from, ing_node until)
 {
 	const struct ing_tree *t = w->t;
+	const ing_node end = t->nodes[root].end;
 	ing_node next;
-	w->keep_end = keep_end_above(t, root);
-	for (ing_node n = root; n < t->nodes[root].end && !w->out->failed; n = next) {
+	for (ing_node n = from; n < end && !w->out->failed; n = next) {
+		if (n >= until)
+			return n;
 		ing_node at = n;
 		next = n + 1;
 		if (is_skipped(skip, n) && ing_tree_is_element(t, n)) {
 			next = t->nodes[n].end;
 			if (n == root)
-				return;
+				return end;
 			at = t->nodes[n].parent;
 		} else {
 			if (ing_tree_is_element(t, n))
@@ -271,10 +283,17 @@ static void walk(struct writer *w, const struct visitor *v, ing_node root, const
 			if (ing_tree_is_element(t, at))
 				v->leave(w, at);
 			if (at == root)
-				return;
+				return end;
 			at = t->nodes[at].parent;
 		}
 	}
+	return end;
+}
+
+static void walk(struct writer *w, const struct visitor *v, ing_node root, const uint64_t *skip)
+{
+	w->keep_end = keep_end_above(w->t, root);
+	walk_part(w, v, root, skip, root, ING_NODE_NONE);
 }
 
 /* text() */
@@ -371,6 +390,42 @@ static void leave_formatted(struct writer *w, ing_node n)
 
 static const struct visitor formatted = {add_formatted, enter_formatted, leave_formatted};
 
+static ing_node format_part(
+	struct writer *w, ing_node root, const uint64_t *skip, ing_node from, ing_node until)
+{
+	return walk_part(w, &formatted, root, skip, from, until);
+}
+
+/* The first node that is in `more` and not in `skip`; `end` when there is none before it. */
+static ing_node first_further(ing_node n, ing_node end, const uint64_t *skip, const uint64_t *more)
+{
+	for (; n < end; n = (n / 64 + 1) * 64) {
+		uint64_t further = (more[n / 64] & ~skip[n / 64]) >> n % 64;
+		if (further != 0)
+			return ING_MIN(n + (ing_node)__builtin_ctzll(further), end);
+	}
+	return end;
+}
+
+/* Whether what is written next does not depend on which of the two it follows. */
+static bool end_alike(const struct writer *a, const struct writer *b)
+{
+	return written(a) > 1 && written(b) > 1 &&
+	       memcmp(a->out->data + a->out->len - 2, b->out->data + b->out->len - 2, 2) == 0;
+}
+
+/* To `until`, what both write in the same way. */
+static ing_node format_once(struct writer *one, struct writer *two, ing_node root,
+	const uint64_t *skip, ing_node from, ing_node until)
+{
+	size_t before = one->out->len;
+	ing_node at = format_part(one, root, skip, from, until);
+	two->keep_end = one->keep_end;
+	if (one->out->len > before)
+		ing_buf_add(two->out, one->out->data + before, one->out->len - before);
+	return at;
+}
+
 /* Direct children of n that are text, and <br>; of a text node or pseudo element, itself. */
 static void walk_own(struct writer *w, const struct visitor *v, ing_node n)
 {
@@ -460,6 +515,38 @@ void ing_text_formatted(
 	struct writer w = {.t = t, .out = out, .start = out->len};
 	walk(&w, &formatted, n, skip);
 	trim_written(&w);
+}
+
+void ing_text_formatted_twice(const struct ing_tree *t, ing_node n, const uint64_t *skip,
+	const uint64_t *more, struct ing_buf *out, struct ing_buf *out_more)
+{
+	struct writer one = {
+		.t = t, .out = out, .start = out->len, .keep_end = keep_end_above(t, n)};
+	struct writer two = {
+		.t = t, .out = out_more, .start = out_more->len, .keep_end = one.keep_end};
+	const ing_node end = t->nodes[n].end;
+	bool alike = true;
+	for (ing_node at = n; at < end && !out->failed && !out_more->failed;) {
+		ing_node further = first_further(at, end, skip, more);
+		if (alike && at < further) {
+			at = format_once(&one, &two, n, skip, at, further);
+			continue;
+		}
+		/* One that only `more` leaves out, or the next node, until both end in the same way. */
+		ing_node until = at < further ? at + 1 : t->nodes[at].end;
+		format_part(&two, n, more, at, until);
+		at = format_part(&one, n, skip, at, until);
+		alike = end_alike(&one, &two);
+	}
+	if (out->failed || out_more->failed) { /* each ends where its own ceiling is */
+		drop_written(&one);
+		drop_written(&two);
+		ing_text_formatted(t, n, skip, out);
+		ing_text_formatted(t, n, more, out_more);
+		return;
+	}
+	trim_written(&one);
+	trim_written(&two);
 }
 
 bool ing_text_is_preserved(const struct ing_tree *t, ing_node text)

@@ -43,6 +43,9 @@ bool ing_text_is_preserved(const struct ing_tree *t, ing_node text);
  * set is left out with all below it. Trimmed. */
 void ing_text_formatted(
 	const struct ing_tree *t, ing_node n, const uint64_t *skip, struct ing_buf *out);
+/* The same by two sets, of which `more` has all of `skip`; what both write in the same way is made once. */
+void ing_text_formatted_twice(const struct ing_tree *t, ing_node n, const uint64_t *skip,
+	const uint64_t *more, struct ing_buf *out, struct ing_buf *out_more);
 
 /* Append s with its white space normalised; `lead`: leading white space is dropped. For attribute
  * values and the arguments of selectors. */

@@ -44,6 +44,10 @@ enum {
 
 struct ing_clean_page {
 	const uint8_t *found; /* classes by node; NULL: not classified yet */
+	bool both;            /* both texts are wanted: they are made together */
+	bool kept_publication;
+	const char *kept; /* the text that was made with the other, in the arena; NULL: none */
+	size_t kept_bytes;
 };
 
 #define SLOT_BITS 8
@@ -259,11 +263,57 @@ static void add_description(const struct ing_view *v, struct ing_buf *out)
 	ing_buf_done(&best);
 }
 
+/* A text whose body is being written. */
+struct text {
+	struct ing_buf *out;
+	size_t described; /* where the description ends, and the body begins */
+	size_t body;
+};
+
+static struct text begin_text(const struct ing_view *v, struct ing_buf *out)
+{
+	struct text ret = {.out = out};
+	size_t before = out->len;
+	add_description(v, out);
+	ret.described = out->len;
+	if (out->len > before)
+		ing_buf_add_str(out, "\n\n");
+	ret.body = out->len;
+	return ret;
+}
+
+static void end_text(const struct text *text)
+{
+	struct ing_buf *out = text->out;
+	if (out->len > text->body || out->data == NULL)
+		return;
+	out->len = text->described;
+	out->data[out->len] = '\0';
+}
+
+/* Appends one body, and keeps the text with the other. */
+static void add_both_bodies(const struct ing_view *v, bool publication, struct ing_buf *out)
+{
+	struct ing_clean_page *page = v->cleaned;
+	struct ing_buf other;
+	ing_buf_init(&other, out->max);
+	struct text text = begin_text(v, &other);
+	ing_text_formatted_twice(v->tree, ing_tree_body(v->tree), ing_clean_mark(v, false),
+		ing_clean_mark(v, true), publication ? &other : out, publication ? out : &other);
+	end_text(&text);
+	page->kept = ing_arena_strndup(v->arena, ing_buf_str(&other), other.len);
+	page->kept_bytes = other.len;
+	page->kept_publication = !publication;
+	ing_buf_done(&other);
+}
+
 /* -------------------------------------------------------------------------------------------- */
 
-struct ing_clean_page *ing_clean_page_new(struct ing_arena *ar)
+struct ing_clean_page *ing_clean_page_new(struct ing_arena *ar, bool both)
 {
-	return ing_arena_alloc(ar, sizeof(struct ing_clean_page));
+	struct ing_clean_page *p = ing_arena_alloc(ar, sizeof(*p));
+	p->both = both;
+	return p;
 }
 
 const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
@@ -286,15 +336,18 @@ const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication)
 
 void ing_clean_text(const struct ing_view *v, bool publication, struct ing_buf *out)
 {
-	struct ing_buf body;
-	ing_buf_init(&body, out->max);
-	ing_text_formatted(v->tree, ing_tree_body(v->tree), ing_clean_mark(v, publication), &body);
-	size_t before = out->len;
-	add_description(v, out);
-	if (out->len > before && body.len > 0)
-		ing_buf_add_str(out, "\n\n");
-	ing_buf_add(out, ing_buf_str(&body), body.len);
-	ing_buf_done(&body);
+	struct ing_clean_page *page = v->cleaned;
+	if (page != NULL && page->kept != NULL && page->kept_publication == publication) {
+		ing_buf_add(out, page->kept, page->kept_bytes);
+		return;
+	}
+	struct text text = begin_text(v, out);
+	if (page != NULL && page->both)
+		add_both_bodies(v, publication, out);
+	else
+		ing_text_formatted(
+			v->tree, ing_tree_body(v->tree), ing_clean_mark(v, publication), out);
+	end_text(&text);
 }
 
 uint32_t ing_clean_word_count(const struct ing_view *v)

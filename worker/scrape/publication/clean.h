@@ -13,8 +13,9 @@
 /* Of a page's text, after which reading stops; books in one page have 4 MB. */
 #define ING_CLEAN_MAX_TEXT_BYTES ((size_t)8 << 20)
 
-/* What is kept of a page between two ways to clean it: for struct ing_view, in the arena. */
-struct ing_clean_page *ing_clean_page_new(struct ing_arena *ar);
+/* What is kept of a page between two ways to clean it: for struct ing_view, in the arena. both: ing_clean_text() will
+ * be asked for both of its texts, with the same ceiling, so that most of them is made once. */
+struct ing_clean_page *ing_clean_page_new(struct ing_arena *ar, bool both);
 /* Returns a bit for every node of the tree, in the view's arena, set for elements to skip.
  * publication: reference lists too. */
 const uint64_t *ing_clean_mark(const struct ing_view *v, bool publication);

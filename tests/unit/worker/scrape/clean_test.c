@@ -330,11 +330,12 @@ static void test_pages_cleaned_twice(void **state)
 		const char *want_pub =
 			cases[i].want_pub != NULL ? cases[i].want_pub : cases[i].want;
 		read_page(cases[i].page);
-		for (unsigned k = 0; k < 2; k++) {
-			helper.view.cleaned = ing_clean_page_new(helper.view.arena);
-			assert_cleaned(cases[i].name, k == 0, k == 0 ? want_pub : cases[i].want);
-			assert_cleaned(cases[i].name, k != 0, k == 0 ? cases[i].want : want_pub);
-			assert_cleaned(cases[i].name, k == 0, k == 0 ? want_pub : cases[i].want);
+		for (unsigned k = 0; k < 4; k++) {
+			helper.view.cleaned = ing_clean_page_new(helper.view.arena, k >= 2);
+			bool first = k % 2 == 0;
+			assert_cleaned(cases[i].name, first, first ? want_pub : cases[i].want);
+			assert_cleaned(cases[i].name, !first, first ? cases[i].want : want_pub);
+			assert_cleaned(cases[i].name, first, first ? want_pub : cases[i].want);
 		}
 	}
 }

@@ -206,6 +206,47 @@ static void test_formatted_skip(void **state)
 	assert_string_equal(ing_buf_str(&out), "");
 }
 
+/* Sets of random elements, of which one has all of the other: as when each is written by itself, also when a ceiling is
+ * met. */
+static void test_formatted_twice(void **state)
+{
+	static const char *const pages[] = {
+		"<h1>T</h1><p>a <b>b</b>\n c<sup>1</sup>, d<sup> 2 </sup></p><p>d</p>tail<ul><li>1</li><li>2</li></ul>",
+		"<p>a<a>1</a><a>2</a> b <a>3</a></p><pre>x <i>y\n</i> z</pre><ol><li>r<br>s</li><li><p>t</p></li></ol>u",
+		" <div><div><i> </i></div><p></p></div><blockquote><pre>\n\n a<b> b </b></pre></blockquote>c<hr>d<p>e",
+		"<table><tr><td>1<td>2<tr><td>3</table>\xc3\xa9<span>\xc3\xa9</span> x<script>b</script>\xc3\xa9",
+	};
+	struct ing_buf want, got, more_got;
+	uint32_t seed = 1;
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		ing_node body = read_body(pages[i % COUNT(pages)]);
+		uint64_t skip[2] = {0}, more[2] = {0};
+		assert_true(tree->count <= 128);
+		for (ing_node n = body; n < tree->count; n++) {
+			seed = seed * 1664525 + 1013904223;
+			unsigned in = seed >> 28;
+			if (!ing_tree_is_element(tree, n) || in > 3)
+				continue;
+			more[n / 64] |= UINT64_C(1) << n % 64;
+			skip[n / 64] |= (uint64_t)(in == 0) << n % 64;
+		}
+		size_t max = i % 5 == 0 ? 1 + seed % 40 : 1000;
+		ing_buf_init(&want, max);
+		ing_buf_init(&got, max);
+		ing_buf_init(&more_got, max);
+		ing_text_formatted_twice(tree, body, skip, more, &got, &more_got);
+		ing_text_formatted(tree, body, skip, &want);
+		assert_string_equal(ing_buf_str(&got), ing_buf_str(&want));
+		ing_buf_clear(&want);
+		ing_text_formatted(tree, body, more, &want);
+		assert_string_equal(ing_buf_str(&more_got), ing_buf_str(&want));
+		ing_buf_done(&want);
+		ing_buf_done(&got);
+		ing_buf_done(&more_got);
+	}
+}
+
 /* What :matchText does to a text node: it becomes an element of its parent's name. */
 static void test_pseudo(void **state)
 {
@@ -381,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_data_and_has),
 		cmocka_unit_test(test_formatted),
 		cmocka_unit_test(test_formatted_skip),
+		cmocka_unit_test(test_formatted_twice),
 		cmocka_unit_test(test_pseudo),
 		cmocka_unit_test(test_normalise),
 		cmocka_unit_test(test_normalise_everywhere),
