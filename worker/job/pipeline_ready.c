@@ -12,9 +12,15 @@
 /* Kept by the jobs that are delivered in one turn; a single one may have more. */
 #define TURN_BYTES ((size_t)1 << 20)
 
+/* libuv calls it before it waits for events: the first time within the turn in which the first job got ready, which
+ * may have computed for long already. */
 static void on_delivering(uv_idle_t *delivering)
 {
 	struct ing_pipeline *p = delivering->data;
+	if (!p->has_turn) {
+		p->has_turn = true;
+		return;
+	}
 	for (size_t bytes = 0; p->ready != NULL && bytes < TURN_BYTES;) {
 		struct ing_job *job = p->ready->job;
 		bytes += job->work->derived_bytes;
@@ -38,6 +44,8 @@ void ing_job_deliver_in_turn(struct ing_job *job)
 	ing_must(!w->is_ready);
 	w->is_ready = true;
 	DL_APPEND2(p->ready, w, prev_ready, next_ready);
+	if (!uv_is_active((uv_handle_t *)&p->delivering))
+		p->has_turn = false;
 	uv_idle_start(&p->delivering, on_delivering);
 }
 
