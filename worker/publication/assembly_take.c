@@ -119,10 +119,12 @@ static void take_authors(struct ing_assembly *a, const struct ing_asked *k)
 	bool is_whole = !is_page || corresponding < f->author_count;
 	bool is_first = is_whole && a->known.authors.count == 0;
 	char **keys = ing_author_keys(f->authors, f->author_count);
-	ing_author_list_merge(&a->known.authors, f->authors, keys, f->author_count,
-		is_first ? ING_APPEND_ALL : ING_APPEND_NONE);
-	ing_author_list_merge(&a->known.corresponding, f->authors, keys, f->author_count,
-		ING_APPEND_CORRESPONDING);
+	bool fits = ing_author_list_merge(&a->known.authors, f->authors, keys, f->author_count,
+		is_first ? ING_APPEND_ALL : ING_APPEND_NONE, ING_MAX_AUTHOR_LIST_BYTES);
+	fits = ing_author_list_merge(&a->known.corresponding, f->authors, keys, f->author_count,
+		       ING_APPEND_CORRESPONDING, ING_MAX_CORRESPONDING_BYTES) &&
+	       fits;
+	a->known.cut = a->known.cut || !fits;
 	ing_author_keys_free(keys, f->author_count);
 }
 
@@ -210,10 +212,10 @@ bool ing_take_answer(struct ing_assembly *a, unsigned asked)
 		if (k->found != NULL) {
 			a->known.cut = false;
 			take_parts(a, k, &source);
-			if (a->known.cut)
-				memcpy(k->found_status, "too-large", sizeof("too-large"));
 			take_fields(a, k, &source);
 			take_authors(a, k);
+			if (a->known.cut)
+				memcpy(k->found_status, "too-large", sizeof("too-large"));
 			for (uint32_t i = 0; i < k->found->link_count; i++)
 				if (take_link(a, k, &k->found->links[i], &source))
 					changed = true;

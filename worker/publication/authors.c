@@ -73,35 +73,64 @@ static char *make_key(const char *name)
 	return made;
 }
 
-static void fill(char **field, const char *value)
+/* What is left of a list's bytes while it is merged. */
+struct room {
+	size_t bytes;
+	bool is_short; /* something did not fit */
+};
+
+static size_t length_or_none(const char *s)
 {
-	if (*field == NULL && value != NULL && *value != '\0')
-		*field = ing_strdup(value);
+	return s != NULL ? strlen(s) : 0;
 }
 
-static void fill_author(
-	struct ing_publication_author *a, const struct ing_publication_author *other)
+static size_t author_bytes(const struct ing_publication_author *a)
 {
-	fill(&a->name, other->name);
-	fill(&a->orcid, other->orcid);
-	fill(&a->email, other->email);
-	fill(&a->phone, other->phone);
-	fill(&a->uri, other->uri);
+	return length_or_none(a->name) + length_or_none(a->orcid) + length_or_none(a->email) +
+	       length_or_none(a->phone) + length_or_none(a->uri);
+}
+
+static void fill(char **field, const char *value, struct room *room)
+{
+	if (*field != NULL || value == NULL || *value == '\0')
+		return;
+	size_t bytes = strlen(value);
+	if (bytes > room->bytes) {
+		room->is_short = true;
+		return;
+	}
+	*field = ing_strdup(value);
+	room->bytes -= bytes;
+}
+
+static void fill_author(struct ing_publication_author *a,
+	const struct ing_publication_author *other, struct room *room)
+{
+	fill(&a->name, other->name, room);
+	fill(&a->orcid, other->orcid, room);
+	fill(&a->email, other->email, room);
+	fill(&a->phone, other->phone, room);
+	fill(&a->uri, other->uri, room);
 	a->corresponding = a->corresponding || other->corresponding;
 }
 
-static void append_author(
-	struct ing_author_list *list, const struct ing_publication_author *other, const char *key)
+/* All of one, or neither that one nor any after it. */
+static void append_author(struct ing_author_list *list, const struct ing_publication_author *other,
+	const char *key, struct room *room)
 {
+	if (room->is_short || author_bytes(other) > room->bytes) {
+		room->is_short = true;
+		return;
+	}
 	bool is_full = (list->count & (list->count - 1)) == 0; /* room in powers of two */
 	if (is_full) {
-		size_t room = list->count == 0 ? 1 : (size_t)list->count * 2;
-		list->items = ing_realloc(list->items, room * sizeof(*list->items));
-		list->keys = ing_realloc(list->keys, room * sizeof(*list->keys));
+		size_t most = list->count == 0 ? 1 : (size_t)list->count * 2;
+		list->items = ing_realloc(list->items, most * sizeof(*list->items));
+		list->keys = ing_realloc(list->keys, most * sizeof(*list->keys));
 	}
 	list->items[list->count] = (struct ing_publication_author){0};
 	list->keys[list->count] = ing_strdup(key);
-	fill_author(&list->items[list->count++], other);
+	fill_author(&list->items[list->count++], other, room);
 }
 
 static struct known_author *find_author(struct known_author *known, const char *key)
@@ -178,25 +207,29 @@ void ing_author_list_done(struct ing_author_list *list)
 	*list = (struct ing_author_list){0};
 }
 
-void ing_author_list_merge(struct ing_author_list *list,
+bool ing_author_list_merge(struct ing_author_list *list,
 	const struct ing_publication_author *others, char *const *keys, uint32_t count,
-	enum ing_author_append append)
+	enum ing_author_append append, size_t max_bytes)
 {
+	struct room room = {.bytes = max_bytes > list->bytes ? max_bytes - list->bytes : 0};
+	size_t before = room.bytes;
 	struct known_author *known, *all = index_authors(list, &known);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct known_author *k = find_author(known, keys[i]);
 		struct ing_publication_author *same =
 			k != NULL ? &list->items[k->index] : same_address(list, &others[i]);
 		if (same != NULL) {
-			fill_author(same, &others[i]);
+			fill_author(same, &others[i], &room);
 		} else if (is_appended(&others[i], append) &&
 			   list->count < ING_MAX_PUBLICATION_AUTHORS) {
 			/* Two of one name in one list are two people: only those of before are known. */
-			append_author(list, &others[i], keys[i]);
+			append_author(list, &others[i], keys[i], &room);
 		}
 	}
+	list->bytes += before - room.bytes;
 	HASH_CLEAR(hh, known);
 	free(all);
+	return !room.is_short;
 }
 
 json_t *ing_author_json(const struct ing_publication_author *a)

@@ -117,12 +117,13 @@ static void forget_terms(struct seen_term *seen)
 	}
 }
 
-/* Copies the terms that count. Returns how many. */
+/* Copies the terms that count, as many as a list may have. Returns how many. */
 static uint32_t copy_terms(
-	const struct ing_publication_offer *offer, struct ing_publication_term *to)
+	const struct ing_publication_offer *offer, struct ing_publication_term *to, bool *ret_cut)
 {
 	struct seen_term *seen = NULL;
 	uint32_t count = 0;
+	size_t left = ING_MAX_KNOWN_LIST_BYTES;
 	for (uint32_t i = 0; i < offer->term_count; i++) {
 		const struct ing_publication_term *t = &offer->terms[i];
 		const char *s = t->term != NULL ? t->term : "";
@@ -132,6 +133,11 @@ static uint32_t copy_terms(
 		bool is_keyword = offer->part == ING_PART_KEYWORDS;
 		if (bytes == 0 || (is_keyword && !see_term(&seen, s, bytes)))
 			continue;
+		size_t taken = bytes + (has_uri ? strlen(t->uri) : 0);
+		*ret_cut = taken > left;
+		if (*ret_cut)
+			break;
+		left -= taken;
 		to[count++] = (struct ing_publication_term){.term = ing_strndup(s, bytes),
 			.uri = has_uri ? ing_strdup(t->uri) : NULL,
 			.count = t->count,
@@ -148,11 +154,13 @@ static bool offer_list(struct ing_known *r, const struct ing_publication_offer *
 	if (offer->term_count == 0 || ing_known_final(r, (enum ing_part_key)offer->part))
 		return false;
 	struct ing_publication_term *terms = ing_alloc(offer->term_count * sizeof(*terms));
-	uint32_t count = copy_terms(offer, terms);
+	bool cut = false;
+	uint32_t count = copy_terms(offer, terms, &cut);
 	if (!ing_known_would_set(r, (enum ing_part_key)offer->part, type, count)) {
 		terms_done(terms, count);
 		return false;
 	}
+	r->cut = r->cut || cut;
 	terms_done(p->terms, p->term_count);
 	p->terms = terms;
 	p->term_count = count;

@@ -498,6 +498,51 @@ static void a_term_longer_than_any_is_cut_and_its_uri_left_out(void **state)
 	ing_known_done(&known);
 }
 
+/* The longest terms with the longest URIs, and authors with as much. */
+static void lists_that_are_too_large_are_cut_and_said(void **state)
+{
+	(void)state;
+	const struct ing_assembly_request request = {
+		.doi = "10.1/x", .only = ING_PUBLICATION_RESOURCE_DOI};
+	for (unsigned authors = 0; authors < 2; authors++) {
+		struct ing_publication_found page = {.citations = -1};
+		struct ing_publication_term *terms = ing_alloc(2000 * sizeof(*terms));
+		for (unsigned i = 0; i < 2000; i++) {
+			char word[501];
+			snprintf(word, sizeof(word), "%04u%0496d", i, 0);
+			if (authors)
+				ing_publication_add_author(&page,
+					(struct ing_publication_author){.name = ing_strdup(word),
+						.email = ing_strdup(word),
+						.corresponding = true});
+			else
+				terms[i].term = ing_strdup(word);
+		}
+		ing_publication_offer_list(
+			&page, ING_PART_KEYWORDS, ING_PART_TYPE_DOI, terms, authors ? 0 : 2000);
+		ing_publication_offer_text(&page, ING_PART_TITLE, ING_PART_TYPE_DOI, "Of seas", 7);
+		struct ing_assembly *a = ing_assembly_new(&script_settings, &request);
+		struct ing_assembly_ask ask;
+		assert_true(ing_assembly_next(a, 0, &ask));
+		ing_assembly_answer(a, ask.id,
+			&(struct ing_assembly_answer){
+				.status = ING_STATUS_SUCCESS, .found = &page});
+		json_t *all = ing_assembly_json(a);
+		if (authors)
+			assert_int_equal(json_array_size(json_object_get(all, "corresp_author")),
+				ING_MAX_CORRESPONDING_BYTES / 1000);
+		else
+			assert_int_equal(json_array_size(json_object_get(
+						 json_object_get(all, "keywords"), "list")),
+				ING_MAX_KNOWN_LIST_BYTES / 500);
+		assert_member(all, "title.content", "\"Of seas\"");
+		assert_member(all, "resources.0.status", "\"too-large\"");
+		json_decref(all);
+		ing_assembly_free(a);
+		ing_publication_found_done(&page);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +557,7 @@ int main(void)
 		cmocka_unit_test(a_quick_one_follows_links_while_there_is_time),
 		cmocka_unit_test(after_its_deadline_nothing_is_asked_and_what_came_is_taken),
 		cmocka_unit_test(a_text_that_is_too_long_is_cut_and_said),
+		cmocka_unit_test(lists_that_are_too_large_are_cut_and_said),
 		cmocka_unit_test(a_doi_is_quoted_for_where_it_stands),
 		cmocka_unit_test(keys_for_services_are_not_shown),
 		cmocka_unit_test(openalex_is_asked_by_one_identifier_after_the_other),

@@ -71,7 +71,7 @@ static void merge(struct ing_author_list *list, const struct ing_publication_aut
 	uint32_t count, enum ing_author_append append)
 {
 	char **keys = ing_author_keys(others, count);
-	ing_author_list_merge(list, others, keys, count, append);
+	assert_true(ing_author_list_merge(list, others, keys, count, append, 1000));
 	ing_author_keys_free(keys, count);
 }
 
@@ -95,12 +95,40 @@ static void of_a_later_source_only_those_asked_for_are_appended(void **state)
 	ing_author_list_done(&list);
 }
 
+/* What is known of those that it has counts, too. */
+static void a_list_has_at_most_so_many_bytes(void **state)
+{
+	char ada[] = "Ada B", bob[] = "Bob C", cyd[] = "Cyd Dee", eve[] = "Eve",
+	     mail[] = "b@x.example";
+	struct ing_publication_author first[] = {{.name = ada}, {.name = bob}, {.name = cyd},
+		{.name = eve}},
+				      later[] = {{.name = bob, .email = mail, .orcid = mail}};
+	struct ing_author_list list = {0};
+	(void)state;
+	char **keys = ing_author_keys(first, 4), **later_keys = ing_author_keys(later, 1);
+	assert_false(ing_author_list_merge(&list, first, keys, 4, ING_APPEND_ALL, 14));
+	assert_int_equal(list.count, 2); /* and not the fourth, which would fit */
+	assert_int_equal(list.bytes, 10);
+	assert_false(ing_author_list_merge(&list, later, later_keys, 1, ING_APPEND_NONE, 22));
+	assert_string_equal(list.items[1].orcid, mail);
+	assert_null(list.items[1].email);
+	assert_int_equal(list.bytes, 21);
+	assert_true(ing_author_list_merge(&list, later, later_keys, 1, ING_APPEND_NONE, 32));
+	assert_string_equal(list.items[1].email, mail);
+	assert_false(ing_author_list_merge(&list, &first[2], &keys[2], 1, ING_APPEND_ALL, 5));
+	assert_int_equal(list.count, 2);
+	ing_author_keys_free(keys, 4);
+	ing_author_keys_free(later_keys, 1);
+	ing_author_list_done(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_compared_by_their_words),
 		cmocka_unit_test(a_name_of_whatever_length_is_compared_by_its_beginning),
 		cmocka_unit_test(of_a_later_source_only_those_asked_for_are_appended),
+		cmocka_unit_test(a_list_has_at_most_so_many_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
