@@ -155,7 +155,8 @@ static bool needs_browser(const struct ing_job *job)
 	return step != NULL;
 }
 
-static void add_result(struct ing_job *job, struct ing_delivery *delivery)
+static void add_result(
+	struct ing_job *job, struct ing_delivery *delivery, const struct ing_rows *kept)
 {
 	struct ing_work *w = job->work;
 	w->needs_browser = needs_browser(job);
@@ -163,7 +164,7 @@ static void add_result(struct ing_job *job, struct ing_delivery *delivery)
 		.key = w->request->key,
 		.key_bytes = strlen(w->request->key)};
 	size_t room = ing_deliver_max_value_bytes(job->pipeline->stages.deliver, m.output);
-	m.value = ing_result_json(job, room, &m.value_bytes);
+	m.value = ing_result_json(job, kept, room, &m.value_bytes);
 	ing_delivery_add_message(delivery, &m);
 }
 
@@ -271,7 +272,7 @@ static struct ing_delivery *make_result(struct ing_job *job)
 	struct ing_rows kept = {0};
 	if (ing_deliver_wants_rows(deliver))
 		ing_result_kept_rows(job, &delivery->ar, &kept);
-	add_result(job, delivery);
+	add_result(job, delivery, &kept);
 	if (ing_deliver_wants_rows(deliver))
 		add_rows(job, delivery, &kept);
 	add_objects(job, delivery);

@@ -130,6 +130,43 @@ static char *write_within(const json_t *o, size_t max_bytes, size_t *ret_bytes)
 	return NULL;
 }
 
+/* With the member of which its row has the JSON already: that is copied. Returns NULL for what is longer. */
+static char *write_with_record(
+	json_t *o, const char *member, const char *record, size_t max_bytes, size_t *ret_bytes)
+{
+	struct ing_buf out;
+	size_t record_bytes = strlen(record);
+	json_t *value = ing_json_ref(json_object_get(o, member));
+	json_object_del(o, member);
+	ing_buf_init(&out, max_bytes);
+	ing_buf_reserve(&out, record_bytes); /* also: whether it fits at all */
+	if (ing_json_write(&out, o)) {
+		out.len--; /* what closes it; it has other members */
+		ing_buf_printf(&out, ",\"%s\":", member);
+		ing_buf_add(&out, record, record_bytes);
+		ing_buf_add_char(&out, '}');
+	}
+	ing_json_set(o, member, value);
+	if (!out.failed) {
+		*ret_bytes = out.len;
+		return ing_buf_steal(&out);
+	}
+	ing_buf_done(&out);
+	return NULL;
+}
+
+static char *write_whole(
+	json_t *o, const struct ing_rows *kept, size_t max_bytes, size_t *ret_bytes)
+{
+	if (kept->publication.present && json_object_get(o, "publication") != NULL)
+		return write_with_record(
+			o, "publication", kept->publication.record_json, max_bytes, ret_bytes);
+	if (kept->webpage.present && json_object_get(o, "webpage") != NULL)
+		return write_with_record(
+			o, "webpage", kept->webpage.record_json, max_bytes, ret_bytes);
+	return write_within(o, max_bytes, ret_bytes);
+}
+
 /* --- rows --- */
 
 /* Takes o. */
@@ -226,11 +263,12 @@ char *ing_result_side_message(struct ing_job *job, enum ing_derived_kind kind, j
 	return facts->message(&w->artifact, kind, source, max_bytes, ret_bytes);
 }
 
-char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes)
+char *ing_result_json(
+	struct ing_job *job, const struct ing_rows *kept, size_t max_bytes, size_t *ret_bytes)
 {
 	const struct ing_artifact_type *type = ing_artifact_type(job->work->request->type);
 	json_t *o = result_object(job->work);
-	char *s = write_within(o, max_bytes, ret_bytes);
+	char *s = write_whole(o, kept, max_bytes, ret_bytes);
 	while (s == NULL && (ing_artifact_shrink_result(type, o) || ing_resources_shrink(o)))
 		s = write_within(o, max_bytes, ret_bytes);
 	json_decref(o);

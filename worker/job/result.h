@@ -10,10 +10,11 @@
 #include "worker/job/job.h"
 #include "worker/model/rows.h"
 
-/* The result as one line of JSON of at most max_bytes. Parts that it can do without are left out as
+/* The result as one line of JSON of at most max_bytes. kept: of ing_result_kept_rows(), or empty. Parts that it can do without are left out as
  * needed (ing_artifact_shrink_result()); if that is not enough, the status of the job becomes
  * result-too-large and the result the shortest one (result_short.h). */
-char *ing_result_json(struct ing_job *job, size_t max_bytes, size_t *ret_bytes);
+char *ing_result_json(
+	struct ing_job *job, const struct ing_rows *kept, size_t max_bytes, size_t *ret_bytes);
 
 /* The document's CDX fields, for its side messages; a new reference. NULL: there is no document that could
  * have such messages. */

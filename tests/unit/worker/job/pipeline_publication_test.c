@@ -50,7 +50,8 @@ static struct {
 	bool is_answered[MAX_ASKS], stopped;
 	enum ing_status status; /* of the end */
 	unsigned alive;
-	unsigned most; /* asks of one assembly; 0: any number */
+	unsigned most;        /* asks of one assembly; 0: any number */
+	const char *fulltext; /* of the publication; NULL: it has none */
 } plan;
 
 struct ing_assembly {
@@ -159,7 +160,8 @@ json_t *ing_assembly_json(const struct ing_assembly *a)
 	for (unsigned i = 0; i < plan.asked; i++)
 		json_array_append_new(list, json_pack("{s:s, s:s}", "url", plan.script[i].url,
 						    "final_url", plan.answers[i].final_url));
-	return json_pack("{s:i, s:o}", "answered", (int)plan.answered, "resources", list);
+	return json_pack("{s:i, s:o, s:s?}", "answered", (int)plan.answered, "resources", list,
+		"fulltext", plan.fulltext);
 }
 
 /* --- the pipeline --- */
@@ -881,6 +883,40 @@ static void what_was_found_is_kept(void **state)
 	}
 }
 
+/* The result has the very publication that is kept, as far as a message can hold it. */
+static void the_result_has_what_is_kept(void **state)
+{
+	static const size_t sizes[] = {0, 1000, 200000};
+	(void)state;
+	for (size_t i = 0; i < ING_ARRAY_LEN(sizes); i++) {
+		char *text = ing_alloc(sizes[i] + 1);
+		memset(text, '\\', sizes[i]);
+		open_pipeline(one, &usual);
+		plan.fulltext = text;
+		submit(BY_PMID, ING_LANE_REQUESTS, 1);
+		answer_next();
+		json_t *o = take_result("success");
+		json_t *publication = json_object_get(o, "publication");
+		bool fits = sizes[i] < 100000;
+		assert_int_equal(
+			json_is_true(json_object_get(publication, "fulltext_dropped")), !fits);
+		assert_int_equal(json_is_string(json_object_get(publication, "fulltext")), fits);
+		assert_int_equal(json_integer_value(json_object_get(publication, "answered")), 1);
+		assert_string_equal(ing_json_get_text(json_object_get(o, "request"), "ingest_type"),
+			"publication");
+		if (fits) {
+			json_t *kept = json_loads(fake.last_kept, 0, NULL);
+			assert_true(json_equal(kept, publication));
+			json_decref(kept);
+		} else {
+			assert_int_equal(strlen(fake.last_kept), sizeof(fake.last_kept) - 1);
+		}
+		json_decref(o);
+		free(text);
+		end();
+	}
+}
+
 static void expect_kept(const char *words)
 {
 	if (strstr(fake.last_kept, words) == NULL)
@@ -904,6 +940,11 @@ static void a_web_page_is_kept(void **state)
 	f.webpage.title = ing_strdup("A tool");
 	fake_exam_done(&f, "text/html");
 	fake_settle();
+	json_t *o = json_loads(fake.last_result, 0, NULL),
+	       *kept = json_loads(fake.last_kept, 0, NULL);
+	assert_true(json_equal(kept, json_object_get(o, "webpage")));
+	json_decref(kept);
+	json_decref(o);
 	assert_string_equal(fake.last_kept_url, "https://t.example/#top");
 	expect_kept("\"startUrl\":\"https://t.example/\"");
 	expect_kept("\"title\":\"A tool\"");
@@ -1014,6 +1055,7 @@ int main(void)
 		cmocka_unit_test(none_is_begun_while_too_much_is_kept),
 		cmocka_unit_test(a_start_that_is_none_ends_the_request),
 		cmocka_unit_test(what_was_found_is_kept),
+		cmocka_unit_test(the_result_has_what_is_kept),
 		cmocka_unit_test(a_web_page_is_kept),
 		cmocka_unit_test(a_revocation_in_the_middle_leaves_nothing),
 		cmocka_unit_test(a_revocation_before_the_beginning_leaves_nothing),

@@ -100,7 +100,7 @@ static void free_finished(struct ing_job *job)
 static json_t *result_of(struct ing_job *job, size_t max_bytes)
 {
 	size_t bytes;
-	char *s = ing_result_json(job, max_bytes, &bytes);
+	char *s = ing_result_json(job, &(struct ing_rows){0}, max_bytes, &bytes);
 	assert_int_equal(strlen(s), bytes);
 	assert_true(bytes <= max_bytes);
 	json_t *o = json_loads(s, 0, NULL);
@@ -373,7 +373,7 @@ static void a_refused_result_is_shortened_from_its_json(void **state)
 	struct ing_job *job = finished_job();
 	size_t bytes;
 	size_t short_bytes = 0;
-	char *whole = ing_result_json(job, 1 << 20, &bytes);
+	char *whole = ing_result_json(job, &(struct ing_rows){0}, 1 << 20, &bytes);
 	char *s = ing_result_shorten(whole, bytes, bytes - 1, &short_bytes);
 	assert_int_equal(strlen(s), short_bytes);
 	json_t *o = json_loads(s, 0, NULL);
