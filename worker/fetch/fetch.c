@@ -54,7 +54,9 @@ static void on_pace(uv_timer_t *timer);
 
 static void begin_queued(struct ing_fetch *f)
 {
-	if (f->queued != NULL && ing_fd_shortage()) {
+	if (f->queued == NULL)
+		return;
+	if (ing_fd_shortage()) {
 		uv_timer_start(f->pace, on_pace, SHORTAGE_MS, 0);
 		return;
 	}
