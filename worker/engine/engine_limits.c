@@ -19,6 +19,8 @@
 #define BODY_A_TRANSFER 4u
 /* A body that waits for an examiner, or to be archived. */
 #define WAITING_A_TRANSFER 1u
+/* Its socket, and what is shared with it. */
+#define DESCRIPTORS_AN_EXAMINER 2u
 /* A request to GROBID: its connection, its answer, its body, and those of two that wait. */
 #define DESCRIPTORS_A_READING 5u
 /* The standard ones, the loop, rules, locks, the WARC file and its folder, brokers, database,
@@ -28,10 +30,10 @@
  * look-ups, output, and a few of the broker's client. */
 #define THREADS 12
 
-uint64_t ing_engine_descriptors(unsigned concurrency, unsigned examiners)
+uint64_t ing_engine_descriptors(unsigned concurrency, unsigned beside)
 {
 	uint64_t each = CONNECTIONS_A_TRANSFER + BODY_A_TRANSFER + WAITING_A_TRANSFER;
-	return each * concurrency + examiners + OTHERS;
+	return each * concurrency + beside + OTHERS;
 }
 
 unsigned ing_engine_connections(unsigned concurrency)
@@ -54,7 +56,7 @@ static int check_descriptors(const struct ing_conf *conf, unsigned examiners, st
 	unsigned grobid =
 		conf->grobid.url != NULL ? DESCRIPTORS_A_READING * conf->grobid.concurrency : 0;
 	unsigned endpoint = conf->metrics.listen[0] != '\0' ? ING_ENDPOINT_DESCRIPTORS : 0;
-	unsigned beside = examiners + grobid + endpoint;
+	unsigned beside = DESCRIPTORS_AN_EXAMINER * examiners + grobid + endpoint;
 	uint64_t need = ing_engine_descriptors(conf->gate.concurrency, beside);
 	uint64_t base = ing_engine_descriptors(0, beside);
 	uint64_t each = ing_engine_descriptors(1, beside) - base;

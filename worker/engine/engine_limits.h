@@ -11,8 +11,8 @@
 
 struct ing_conf;
 
-/* Descriptors that so many transfers at a time may need, and so many examiners. */
-uint64_t ing_engine_descriptors(unsigned concurrency, unsigned examiners);
+/* Descriptors that so many transfers at a time may need, and those that others need beside. */
+uint64_t ing_engine_descriptors(unsigned concurrency, unsigned beside);
 /* Connections kept by fetch, those in use included. */
 unsigned ing_engine_connections(unsigned concurrency);
 /* -SYSTEM when the limit of descriptors does not do for gate.concurrency, or when

@@ -239,6 +239,7 @@ struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_
 	struct ing_exam_task *t = ing_alloc(sizeof(*t));
 	t->pool = p;
 	t->body_fd = body_bytes > 0 ? body_fd : -1;
+	t->body_bytes = body_bytes;
 	t->user = user;
 	t->ctx = ctx;
 	ing_buf_init(&t->frame, ING_PROTO_HEAD_BYTES + ING_MAX_EXAM_REQUEST_BYTES);

@@ -51,9 +51,10 @@ int ing_pool_new(struct uv_loop_s *loop, const struct ing_pool_conf *conf, struc
 /* NULL is fine; kills the zygote and so every examiner, reaps it. Open tasks are dropped without
  * done(). The memory goes when the loop has turned once more and closed the handles. */
 void ing_pool_free(struct ing_pool *p);
-/* body_fd is borrowed until done() or cancel; -1 with body_bytes 0 is an empty body. It is a memfd
- * with a write seal or was opened for reading only (the examiner gets it as it is), and holds
- * body_bytes. q's strings are copied. */
+/* body_fd is borrowed until done() or cancel; -1 with body_bytes 0 is an empty body. It holds
+ * body_bytes, and is a memfd with a write seal or was opened for reading only (the examiner gets it
+ * as it is), or is another memfd with ING_MAX_MEMORY_BODY_BYTES at most (the examiner gets a copy).
+ * q's strings are copied. */
 struct ing_exam_task *ing_pool_submit(struct ing_pool *p, const struct ing_exam_request *q,
 	int body_fd, size_t body_bytes, const struct ing_pool_user *user, void *ctx);
 /* Cancel a task in any state and free it. An examiner that runs it is killed. */

@@ -82,7 +82,7 @@ static void send_question(struct ing_pool_examiner *e)
 	const struct ing_exam_task *t = e->task;
 	while (e->sent < t->frame.len) {
 		ssize_t n = ing_fd_send(e->fd, t->frame.data + e->sent, t->frame.len - e->sent, 0,
-			e->sent == 0 ? t->body_fd : -1);
+			e->sent == 0 ? e->body_fd : -1);
 		if (n < 0 && errno == EAGAIN) {
 			uv_poll_start(&e->poll, UV_READABLE | UV_WRITABLE, on_poll);
 			return;
@@ -110,6 +110,7 @@ void ing_examiner_assign(struct ing_pool_examiner *e, struct ing_exam_task *t)
 	uint64_t now_us = ing_now_us();
 	ing_histogram_add(e->pool->stats.wait_us, ING_METRIC_DURATION, now_us - t->since_us);
 	t->since_us = now_us;
+	e->body_fd = ing_exam_box_fill(&e->box, t->body_fd, t->body_bytes);
 	limit_state(e, ING_EXAMINER_BUSY, e->pool->conf.settings.timeout_ms);
 	if (t->user->running != NULL)
 		t->user->running(t->ctx, true);
@@ -367,6 +368,7 @@ void ing_examiner_close(struct ing_pool_examiner *e)
 	close_socket(e);
 	e->state = ING_EXAMINER_DYING;
 	ing_buf_done(&e->in);
+	ing_exam_box_done(&e->box);
 	DL_DELETE(p->examiners, e);
 	p->examiner_count--;
 	uv_close((uv_handle_t *)&e->timer, on_handle_closed);
@@ -387,8 +389,14 @@ void ing_examiner_retire_all(struct ing_pool_zygote *z)
 int ing_examiner_start(struct ing_pool *p)
 {
 	int ends[2];
+	struct ing_exam_box box;
+	if (ing_exam_box_init(&box) != 0) {
+		ing_fd_shortage_note(errno);
+		return -ING_FAIL_BUSY;
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
 		ing_fd_shortage_note(errno);
+		ing_exam_box_done(&box);
 		return -ING_FAIL_BUSY;
 	}
 	uint32_t id = ++p->last_id;
@@ -396,6 +404,7 @@ int ing_examiner_start(struct ing_pool *p)
 	close(ends[1]);
 	if (!sent) {
 		close(ends[0]);
+		ing_exam_box_done(&box);
 		return -ING_FAIL_CRASH;
 	}
 	struct ing_pool_examiner *e = ing_alloc(sizeof(*e));
@@ -405,6 +414,7 @@ int ing_examiner_start(struct ing_pool *p)
 	e->zygote->examiners++;
 	e->id = id;
 	e->fd = ends[0];
+	e->box = box;
 	e->poll.data = e;
 	e->timer.data = e;
 	e->open_handles = 2;

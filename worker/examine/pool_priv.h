@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "common/base/buf.h"
+#include "worker/examine/box.h"
 #include "worker/examine/ipc.h"
 #include "worker/examine/pool.h"
 #include "worker/examine/queue.h"
@@ -33,7 +34,8 @@ struct ing_exam_task {
 	struct ing_pool_examiner *owner; /* NULL unless an examiner has it */
 	struct ing_buf frame;            /* the encoded question */
 	int body_fd;                     /* borrowed */
-	unsigned attempts;               /* examiners that got it */
+	size_t body_bytes;
+	unsigned attempts;         /* examiners that got it */
 	struct ing_file_meta file; /* what the last of them has told before it read on; or empty */
 	const struct ing_pool_user *user;
 	void *ctx;
@@ -61,6 +63,8 @@ struct ing_pool_examiner {
 	unsigned open_handles;
 	struct ing_exam_task *task;
 	size_t sent; /* of the task's frame */
+	struct ing_exam_box box;
+	int body_fd; /* passed with the frame: of the box, or the task's */
 	struct ing_buf in;
 	unsigned served;
 	uint64_t reported_cpu_us;

@@ -18,13 +18,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 #include <utlist.h>
 #include <uv.h>
 #include "common/base/log.h"
 #include "common/base/fd_shortage.h"
+#include "worker/fetch/spares.h"
+#include "worker/model/limits.h"
+
+static_assert(ING_SPOOL_WINDOW_BYTES <= ING_MAX_MEMORY_BODY_BYTES, "an examiner gets it whole");
 
 /* Memory that must be free before a waiting body is called back: what curl passes at a time. */
 #define WAKE_BYTES ((size_t)16 << 10)
@@ -32,6 +35,8 @@
 #define MAX_RESERVES 4
 #define LOG_EVERY_MS 60000
 #define RETRY_FULL_MS 1000
+/* Memfds that are kept for other bodies have so much beyond the limit at most, as a part of it. */
+#define SPARE_PART 16
 
 struct ing_spool {
 	unsigned refs; /* the owner, every body, every ing_spool_hold */
@@ -48,6 +53,7 @@ struct ing_spool {
 	void (*on_memory)(void *ctx); /* NULL after ing_spool_free() */
 	void *ctx;
 	struct ing_log_throttle log_throttle;
+	struct ing_spares spares;
 };
 
 /* Chunks can be one byte each. Pieces below the first size are collected up to the second before they
@@ -96,8 +102,10 @@ static void free_handle(uv_handle_t *handle)
 
 static void unref_spool(struct ing_spool *sp)
 {
-	if (--sp->refs == 0)
-		free(sp);
+	if (--sp->refs > 0)
+		return;
+	ing_spares_done(&sp->spares);
+	free(sp);
 }
 
 static void release_window(struct ing_spool *sp, struct window *w)
@@ -107,7 +115,7 @@ static void release_window(struct ing_spool *sp, struct window *w)
 	if (w->reserve)
 		sp->reserves_used--;
 	if (w->fd >= 0)
-		close(w->fd);
+		ing_spares_give(&sp->spares, w->fd);
 	*w = (struct window){.fd = -1};
 	if (sp->waiting != NULL && sp->on_memory != NULL)
 		sp->on_memory(sp->ctx);
@@ -329,7 +337,7 @@ static bool open_window(struct ing_spool_body *b)
 {
 	if (b->open.fd >= 0)
 		return true;
-	b->open.fd = memfd_create("body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	b->open.fd = ing_spares_take(&b->spool->spares);
 	if (b->open.fd < 0) {
 		int errnum = errno;
 		ing_fd_shortage_note(errnum);
@@ -417,6 +425,7 @@ struct ing_spool *ing_spool_new(struct uv_loop_s *loop, const char *dir, size_t 
 		.retry = ing_alloc(sizeof(uv_timer_t)),
 		.on_memory = on_memory,
 		.ctx = ctx};
+	ing_spares_init(&sp->spares, memory_bytes / SPARE_PART);
 	ing_must(uv_timer_init(loop, sp->retry) == 0);
 	sp->retry->data = sp;
 	return sp;
@@ -430,6 +439,7 @@ void ing_spool_free(struct ing_spool *sp)
 	uv_close((uv_handle_t *)ING_TAKE(sp->retry), free_handle);
 	sp->on_memory = NULL;
 	sp->dir = NULL;
+	ing_spares_done(&sp->spares);
 	unref_spool(sp);
 }
 
@@ -560,8 +570,6 @@ size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spo
 	*ret_held = (struct ing_spool_hold){0};
 	write_small(b);
 	if (!b->spilled && b->open.bytes > 0) {
-		const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-		ing_must(fcntl(b->open.fd, F_ADD_SEALS, seals) == 0);
 		bytes = b->open.bytes;
 		*ret_fd = b->open.fd;
 		*ret_held = (struct ing_spool_hold){.spool = b->spool, .bytes = bytes};
@@ -576,12 +584,16 @@ size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spo
 	return bytes;
 }
 
-void ing_spool_release(struct ing_spool_hold *held)
+void ing_spool_release(struct ing_spool_hold *held, int *fd)
 {
 	struct window gone = {.fd = -1, .bytes = held->bytes};
 	struct ing_spool *sp = held->spool;
 	if (sp == NULL)
 		return;
+	if (fd != NULL) {
+		gone.fd = *fd;
+		*fd = -1;
+	}
 	if (held->head)
 		sp->head_bytes -= held->bytes;
 	*held = (struct ing_spool_hold){0};

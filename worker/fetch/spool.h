@@ -12,6 +12,8 @@
  * all transfers. When the disk is full, the affected bodies are retried every second until they fit
  * or are discarded; any other error fails the body.
  *
+ * Memfds are used again (spares.h), up to a sixteenth of the limit beside what is on the account.
+ *
  * Owns the descriptors and the pending writes. Loop thread; the copying runs on libuv's pool and
  * uses only what belongs to its window.
  */
@@ -55,16 +57,19 @@ size_t ing_spool_body_bytes(const struct ing_spool_body *b); /* stored so far */
 bool ing_spool_body_finish(struct ing_spool_body *b);
 const struct ing_error *ing_spool_body_error(const struct ing_spool_body *b); /* or NULL */
 
-/* Memory on the account. To be returned with ing_spool_release() when the descriptor is closed. */
+/* Memory on the account. To be returned with ing_spool_release(). */
 struct ing_spool_hold {
 	struct ing_spool *spool; /* a reference; NULL when the body is not in memory */
 	size_t bytes;
 	bool head; /* of an answer, not a body */
 };
-/* Takes and frees b. *ret_fd: sealed memfd or unlinked file, read-only; -1 when the body is empty.
- * Returns its length; of an unfinished or failed body what was stored. */
+/* Takes and frees b. *ret_fd: memfd (*ret_held has its memory then) or unlinked file, read-only; -1 when
+ * the body is empty. A memfd may have other bytes after the body, has other bodies later, and so must
+ * not be given to another process. Returns the body's length; of an unfinished or failed one what was
+ * stored. */
 size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spool_hold *ret_held);
-void ing_spool_release(struct ing_spool_hold *held);
+/* fd: of the body; taken and set to -1 when it is a memfd. NULL: of a head. */
+void ing_spool_release(struct ing_spool_hold *held, int *fd);
 /* Sets the memory of an answer's head on the account to `bytes`. Never fails: heads are bounded by
  * fetch.max_header_bytes. Zero-initialise held. */
 void ing_spool_hold_head(struct ing_spool *sp, struct ing_spool_hold *held, size_t bytes);

@@ -36,9 +36,9 @@ static void destroy_exchange(struct ing_exchange *ex)
 	struct spooled_exchange *h = ING_CONTAINER(ex, struct spooled_exchange, ex);
 	struct ing_spool_hold head = h->head;
 	struct ing_spool_hold body = h->body;
+	ing_spool_release(&body, &ex->body_fd);
 	ing_exchange_free(ex);
-	ing_spool_release(&head);
-	ing_spool_release(&body);
+	ing_spool_release(&head, NULL);
 }
 
 static void move(struct ing_transfer *t, struct ing_transfer **from, struct ing_transfer **to)

@@ -57,10 +57,10 @@ struct ing_exchange {
 	bool no_descriptor;    /* this process had no file descriptor left: not counted as a try */
 	bool unverified;       /* the certificate was not verified (fetch.tls_fallback) */
 	bool dropped_userinfo; /* the URL asked for had user information, which was not sent */
-	int body_fd; /* memfd (sealed) or unlinked file, read-only, offset meaningless; -1 when
-			there is no byte */
-	size_t body_bytes; /* transfer coding removed, content coding still on; of a body cut short
-			      the file may be longer */
+	int body_fd; /* memfd or unlinked file, only to be read, offset meaningless; -1 when there
+			is no byte. Not to be given to another process: a memfd gets other bodies */
+	size_t body_bytes; /* transfer coding removed, content coding still on; the file may be
+			      longer */
 	enum ing_truncated truncated;
 	/* time spent, for STATUS and the bench; microseconds */
 	unsigned dns_us, total_us;

@@ -23,6 +23,8 @@
 
 /* --- examiners --- */
 
+/* Bodies that are kept in memory: the spool's window, and what an examiner and the worker share. */
+#define ING_MAX_MEMORY_BODY_BYTES ((size_t)1 << 20)
 /* Text of a PDF, and its XMP. Longer text comes from scanners, not from documents. */
 #define ING_MAX_PDF_TEXT_CHARS 1000000
 /* Of its Info dictionary: entries, bytes of a value, and of all. Papers have ten entries; a title has

@@ -15,6 +15,9 @@
 #include "worker/engine/engine_limits.h"
 #include "worker/service/endpoint.h"
 
+/* A socket, and what is shared with it. */
+#define OF_TWO_EXAMINERS 4
+
 static struct rlimit usual;
 
 static int check_with(const char *listen, unsigned concurrency, rlim_t limit, struct ing_error *err)
@@ -37,7 +40,7 @@ static void one_too_few_is_refused(void **state)
 	static const unsigned cases[] = {1, 8, 256, 2000};
 	(void)state;
 	for (size_t i = 0; i < ING_ARRAY_LEN(cases); i++) {
-		uint64_t need = ing_engine_descriptors(cases[i], 2);
+		uint64_t need = ing_engine_descriptors(cases[i], OF_TWO_EXAMINERS);
 		struct ing_error err = {0};
 		if (need > usual.rlim_max)
 			continue;
@@ -55,7 +58,7 @@ static void the_words_say_what_to_change(void **state)
 	struct ing_error err = {0};
 	assert_int_equal(check(256, 1024, &err), -ING_FAIL_SYSTEM);
 	snprintf(want, sizeof(want), "needs %llu",
-		(unsigned long long)ing_engine_descriptors(256, 2));
+		(unsigned long long)ing_engine_descriptors(256, OF_TWO_EXAMINERS));
 	assert_non_null(strstr(err.msg, want));
 	assert_non_null(strstr(err.msg, "the limit is 1024"));
 	assert_non_null(strstr(err.msg, "LimitNOFILE="));
@@ -83,7 +86,7 @@ static void the_endpoint_needs_some_of_its_own(void **state)
 {
 	(void)state;
 	struct ing_error err = {0};
-	uint64_t need = ing_engine_descriptors(8, 2) + ING_ENDPOINT_DESCRIPTORS;
+	uint64_t need = ing_engine_descriptors(8, OF_TWO_EXAMINERS) + ING_ENDPOINT_DESCRIPTORS;
 	assert_int_equal(check_with("127.0.0.1:0", 8, need, &err), 0);
 	assert_int_equal(check_with("127.0.0.1:0", 8, need - 1, &err), -ING_FAIL_SYSTEM);
 }

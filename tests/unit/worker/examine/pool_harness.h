@@ -26,6 +26,7 @@ struct harness {
 		size_t bytes;
 	} answers[MAX_ANSWERS];
 	unsigned asked, answered, started;
+	bool unsealed; /* bodies are so, and not passed on themselves */
 	void (*then)(struct harness *h, struct answer *a); /* called inside done() */
 };
 

@@ -101,6 +101,30 @@ static void test_good_documents(void **state)
 	harness_stop(&h);
 }
 
+/* Each examiner gets one after the other in the same memory: long ones, short ones, and others
+ * between that it gets as they are. */
+static void test_bodies_in_memory_that_is_used_again(void **state)
+{
+	char body[64];
+	(void)state;
+	start(2, 1000);
+	for (int i = 0; i < 40; i++) {
+		snprintf(body, sizeof(body), i % 2 ? "good %d" : "good %d and much longer", i);
+		h.unsealed = i % 5 != 4;
+		harness_ask_text(&h, body);
+	}
+	harness_run(&h, &h.answered, 40, 30000);
+	for (int i = 0; i < 40; i++) {
+		snprintf(body, sizeof(body), i % 2 ? "good %d" : "good %d and much longer", i);
+		assert_int_equal(h.answers[i].f.exam, ING_EXAM_OK);
+		assert_string_equal(h.answers[i].f.page.title, body);
+	}
+	h.unsealed = true;
+	assert_int_equal(harness_get(&h, "abort")->exam, ING_EXAM_CRASH);
+	assert_good("good");
+	harness_stop(&h);
+}
+
 static void test_empty_body(void **state)
 {
 	(void)state;
@@ -836,6 +860,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good_documents),
+		cmocka_unit_test(test_bodies_in_memory_that_is_used_again),
 		cmocka_unit_test(test_empty_body),
 		cmocka_unit_test(test_each_misbehaviour),
 		cmocka_unit_test(test_each_pdf_misbehaviour),
