@@ -59,6 +59,27 @@ def test_full_texts_that_are_all_escapes_do_not_stop_the_loop(served, worker, su
     assert [statuses(result, "europepmc-xml") for result in found] == [["too-large"]] * 3
 
 
+def test_publications_of_which_all_is_as_large_as_may_be_do_not_stop_the_loop(served, worker, submit, results):  # noqa: F811
+    slashes = chr(92) * 900
+    listed = [served.add(make_paper(number, "crossref")) for number in (5, 6, 7)]
+    for paper in listed:
+        authors = "".join(f'<contrib contrib-type="author" corresp="yes"><name><surname>x{at} {slashes}</surname></name></contrib>' for at in range(6000))
+        article = records.jats(paper).replace("</contrib-group>", authors + "</contrib-group>", 1)
+        article = article.replace("<title>Abstract</title>", f"<title>Abstract</title><p>{chr(92) * MIB}</p>", 1)
+        keywords = "".join(f"<kwd>{at} {slashes}</kwd>" for at in range(2000))
+        article = article.replace("</abstract>", f"</abstract><kwd-group kwd-group-type=\"author\">{keywords}</kwd-group>", 1)
+        served.say("page", paper, xml(article.replace("<body>", f"<body><sec><p>{chr(92) * 6 * MIB}</p></sec>", 1)))
+    submit([request_for(paper) for paper in listed])
+    with worker():
+        found = results(3, timeout=120)
+    for result in found:
+        publication = result["publication"]
+        assert statuses(result, "doi") == ["too-large"]
+        assert publication["fulltext_dropped"] and publication["abstract"]["size"] > MIB / 2
+        assert len(publication["authors"]) > 1000 and 100 < publication["keywords"]["size"] < 1000
+        assert 0 < len(publication["corresp_author"]) < len(publication["authors"])
+
+
 def test_answers_that_name_another_work_each_time_come_to_an_end(served, only):  # noqa: F811
     """Pages and searches with ever new identifiers."""
     paper, said = served.add(make_paper(5, "meta")), [0]

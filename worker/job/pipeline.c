@@ -275,19 +275,14 @@ static void on_tick(uv_timer_t *timer)
 	uv_timer_set_repeat(timer, ing_pipeline_waits_for_suspects(p) ? ALONE_TICK_MS : TICK_MS);
 }
 
-static void on_tick_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
 	struct ing_pipeline *p = handle->data;
+	if (--p->open_handles > 0)
+		return;
 	ing_pipeline_done_parking(p);
 	free(p->jobs);
 	free(p);
-}
-
-/* Handles are closed one after the other: the last one frees all. */
-static void on_delivering_closed(uv_handle_t *handle)
-{
-	struct ing_pipeline *p = handle->data;
-	uv_close((uv_handle_t *)&p->tick, on_tick_closed);
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -298,9 +293,10 @@ struct ing_pipeline *ing_pipeline_new(struct uv_loop_s *loop, const struct ing_p
 	p->conf = *conf;
 	ing_pipeline_init_parking(p);
 	uv_timer_init(loop, &p->tick);
-	p->tick.data = p;
 	uv_idle_init(loop, &p->delivering);
-	p->delivering.data = p;
+	uv_prepare_init(loop, &p->turn);
+	p->tick.data = p->delivering.data = p->turn.data = p;
+	p->open_handles = 3;
 	return p;
 }
 
@@ -315,8 +311,9 @@ void ing_pipeline_free(struct ing_pipeline *p)
 	if (p == NULL)
 		return;
 	ing_must(p->job_count == 0);
-	uv_timer_stop(&p->tick);
-	uv_close((uv_handle_t *)&p->delivering, on_delivering_closed);
+	uv_close((uv_handle_t *)&p->tick, on_closed);
+	uv_close((uv_handle_t *)&p->delivering, on_closed);
+	uv_close((uv_handle_t *)&p->turn, on_closed);
 }
 
 void ing_pipeline_on_message(struct ing_pipeline *p, const struct ing_message *m)

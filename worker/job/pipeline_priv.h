@@ -39,7 +39,10 @@ struct ing_pipeline {
 	struct ing_work *examining; /* list: those with examinations under way */
 	struct ing_work *ready;     /* list: those whose delivery waits for its turn */
 	uv_idle_t delivering;
-	bool has_turn; /* this one is not the turn in which the first of them got ready */
+	uv_prepare_t turn;      /* begins: */
+	uint64_t turn_began_ns; /* CPU time of the thread; 0: before the first of them got ready */
+	unsigned long_turns;    /* in a row, which had no room for a delivery */
+	unsigned open_handles;
 	struct ing_publications publications;
 	struct ing_job_resources *resources; /* list: of pages whose sub-resources are visited */
 	uint64_t resources_checked_ms;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <uv.h>
 
+#include "common/base/clock.h"
 #include "stages.h"
 #include "worker/deliver/deliver.h"
 #include "worker/gate/gate.h"
@@ -120,6 +121,63 @@ static void a_turn_makes_one_delivery_of_megabytes(void **state)
 	end();
 }
 
+/* A turn that computes for longer than any delivery should wait for. */
+static void on_spin(uv_check_t *check)
+{
+	uint64_t end_ns = ing_thread_cpu_ns() + 20000000u;
+	while (ing_thread_cpu_ns() < end_ns)
+		continue;
+	uv_check_stop(check);
+}
+
+static void a_turn_that_is_long_already_leaves_it_to_the_next(void **state)
+{
+	uv_check_t spin;
+	(void)state;
+	begin();
+	uv_check_init(&loop, &spin);
+	end_together(2, BIG_BYTES);
+	uv_run(&loop, UV_RUN_NOWAIT);
+	for (unsigned i = 0; i < 2; i++) {
+		uv_check_start(&spin, on_spin);
+		uv_run(&loop, UV_RUN_NOWAIT); /* delivers, and spins at its end, in the next turn */
+		size_t made = count_deliveries();
+		uv_run(&loop, UV_RUN_NOWAIT);
+		assert_int_equal(count_deliveries(), made);
+	}
+	while (count_deliveries() < 2)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	uv_close((uv_handle_t *)&spin, NULL);
+	fake_settle();
+	assert_int_equal(fake.finished, 2);
+	end();
+}
+
+/* It is not left for ever. */
+static void on_every_spin(uv_check_t *check)
+{
+	(void)check;
+	uint64_t end_ns = ing_thread_cpu_ns() + 10000000u;
+	while (ing_thread_cpu_ns() < end_ns)
+		continue;
+}
+
+static void turns_that_are_all_long_do_not_keep_it_waiting(void **state)
+{
+	uv_check_t spin;
+	(void)state;
+	begin();
+	uv_check_init(&loop, &spin);
+	uv_check_start(&spin, on_every_spin);
+	end_together(1, BIG_BYTES);
+	for (unsigned turn = 0; turn < 20 && count_deliveries() == 0; turn++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	assert_int_equal(count_deliveries(), 1);
+	uv_close((uv_handle_t *)&spin, NULL);
+	fake_settle();
+	end();
+}
+
 static void several_that_are_not_as_large_share_a_turn(void **state)
 {
 	(void)state;
@@ -180,6 +238,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_turn_makes_one_delivery_of_megabytes),
+		cmocka_unit_test(a_turn_that_is_long_already_leaves_it_to_the_next),
+		cmocka_unit_test(turns_that_are_all_long_do_not_keep_it_waiting),
 		cmocka_unit_test(several_that_are_not_as_large_share_a_turn),
 		cmocka_unit_test(small_deliveries_need_no_turn),
 		cmocka_unit_test(one_that_waits_for_its_turn_can_be_called_off),
