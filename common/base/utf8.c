@@ -10,7 +10,8 @@
 
 /* Sixteen bytes that are counted at once; the compiler has instructions for that on most machines. */
 typedef unsigned char lanes __attribute__((vector_size(16)));
-#define MAX_LANE_ADDS 127 /* of two units at most, which a byte can count */
+#define MIN_LANES_BYTES 64 /* of a text that is checked so: for less it costs more */
+#define MAX_LANE_ADDS 127  /* of two units at most, which a byte can count */
 
 static bool is_continuation(unsigned char c)
 {
@@ -97,10 +98,63 @@ size_t ing_utf8_ascii_run(const char *s, size_t bytes)
 	return i;
 }
 
+static lanes load(const char *s)
+{
+	lanes l;
+	memcpy(&l, s, sizeof(l));
+	return l;
+}
+
+/* Whether one of sixteen bytes cannot stand after the three before it, which are read, too. What is right of those
+ * three, and of all bytes after them, is well-formed but for its end. */
+static bool has_misplaced(const char *s)
+{
+	lanes c = load(s), before = load(s - 1);
+	lanes follows = (lanes)(before >= 0xc2) | (lanes)(load(s - 2) >= 0xe0) |
+			(lanes)(load(s - 3) >= 0xf0);
+	lanes bad = follows ^ (lanes)((c & 0xc0) == 0x80);
+	bad |= (lanes)((c & 0xfe) == 0xc0) | (lanes)(c >= 0xf5);
+	bad |= (lanes)(before == 0xe0) & (lanes)(c < 0xa0); /* overlong */
+	bad |= (lanes)(before == 0xed) & (lanes)(c > 0x9f); /* a surrogate */
+	bad |= (lanes)(before == 0xf0) & (lanes)(c < 0x90); /* overlong */
+	bad |= (lanes)(before == 0xf4) & (lanes)(c > 0x8f); /* past U+10FFFF */
+	uint64_t halves[2];
+	memcpy(halves, &bad, sizeof(bad));
+	return (halves[0] | halves[1]) != 0;
+}
+
+/* Where the sequence begins that is not complete at i; i, if all are. */
+static size_t begin_of_sequence(const char *s, size_t i)
+{
+	static const unsigned char leads[] = {0xc2, 0xe0, 0xf0};
+	for (size_t k = 1; k <= sizeof(leads) && k <= i; k++)
+		if ((unsigned char)s[i - k] >= leads[k - 1])
+			return i - k;
+	return i;
+}
+
+/* Goes through whole lanes that are well-formed; *ret_at: where a sequence begins. Returns false at one that is
+ * not. */
+static bool check_lanes(const char *s, size_t bytes, size_t *ret_at)
+{
+	size_t i = *ret_at;
+	while (i >= 3 && bytes - i >= sizeof(lanes)) {
+		if (has_misplaced(s + i))
+			return false;
+		i += sizeof(lanes);
+		if ((unsigned char)s[i - 1] < 0x80)
+			i = skip_ascii(s, bytes, i);
+	}
+	*ret_at = begin_of_sequence(s, i);
+	return true;
+}
+
 bool ing_utf8_valid(const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
 		i = skip_ascii(s, bytes, i);
+		if (bytes - i >= MIN_LANES_BYTES && !check_lanes(s, bytes, &i))
+			return false;
 		if (i == bytes)
 			break;
 		size_t n = ing_utf8_sequence(s + i, bytes - i);

@@ -138,10 +138,42 @@ static void a_run_of_ascii_ends_with_the_first_other_byte(void **state)
 	}
 }
 
+/* Sixteen bytes are looked at together, of a text that is long enough: each wrong byte is seen at every place. */
+static void a_long_text_is_as_valid_as_its_sequences(void **state)
+{
+	static const char *const units[] = {"a", "\xc3\xa9", "\xe0\xa0\x80", "\xed\x9f\xbf",
+		"\xef\xbf\xbd", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "abcdefgh", "\xc3\xa9 "};
+	unsigned seed = 1;
+	(void)state;
+	for (unsigned round = 0; round < 20000; round++) {
+		char text[120];
+		size_t bytes = 0;
+		while (bytes < 100) {
+			seed = seed * 1103515245u + 12345u;
+			size_t k = round % 3 == 0 ? round % ING_ARRAY_LEN(units)
+						  : (seed >> 16) % ING_ARRAY_LEN(units);
+			memcpy(text + bytes, units[k], strlen(units[k]));
+			bytes += strlen(units[k]);
+		}
+		seed = seed * 1103515245u + 12345u;
+		if (round % 4 != 0)
+			text[(seed >> 8) % bytes] = (char)(seed >> 20);
+		bytes -= (seed >> 4) % 50;
+		size_t at = 0, n = 1;
+		while (at < bytes && (n = ing_utf8_sequence(text + at, bytes - at)) > 0)
+			at += n;
+		char *exact = malloc(bytes); /* the sanitizer sees what is read beyond it */
+		memcpy(exact, text, bytes);
+		assert_int_equal(ing_utf8_valid(exact, bytes), at == bytes);
+		free(exact);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_of_ascii_ends_with_the_first_other_byte),
+		cmocka_unit_test(a_long_text_is_as_valid_as_its_sequences),
 		cmocka_unit_test(test_everywhere),
 		cmocka_unit_test(test_code_points),
 		cmocka_unit_test(test_utf16_units),
