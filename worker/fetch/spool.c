@@ -39,8 +39,8 @@ static_assert(ING_SPOOL_WINDOW_BYTES <= ING_MAX_MEMORY_BODY_BYTES, "an examiner 
 #define SPARE_PART 16
 
 struct ing_spool {
-	unsigned refs; /* the owner, every body, every ing_spool_hold */
-	uv_loop_t *loop;
+	unsigned refs;   /* the owner, every body, every ing_spool_hold */
+	uv_loop_t *loop; /* NULL after ing_spool_free() */
 	const char *dir;
 	size_t limit_bytes, used_bytes;
 	size_t head_bytes; /* part of used_bytes */
@@ -121,6 +121,29 @@ static void release_window(struct ing_spool *sp, struct window *w)
 		sp->on_memory(sp->ctx);
 }
 
+static void on_closed(uv_fs_t *request)
+{
+	struct ing_spool *sp = request->data;
+	uv_fs_req_cleanup(request);
+	free(request);
+	unref_spool(sp);
+}
+
+/* With its last descriptor a file's blocks are freed, which takes milliseconds for a large one. */
+static void close_on_pool(struct ing_spool *sp, int fd)
+{
+	if (fd < 0)
+		return;
+	if (sp->loop == NULL) {
+		close(fd);
+		return;
+	}
+	uv_fs_t *request = ing_alloc(sizeof(*request));
+	request->data = sp;
+	sp->refs++;
+	ing_must(uv_fs_close(sp->loop, request, fd, on_closed) == 0);
+}
+
 static void free_body(struct ing_spool_body *b)
 {
 	struct ing_spool *sp = b->spool;
@@ -129,9 +152,8 @@ static void free_body(struct ing_spool_body *b)
 	release_window(sp, &b->open);
 	release_window(sp, &b->outgoing);
 	if (b->file >= 0)
-		close(b->file);
-	if (b->file_reader >= 0)
-		close(b->file_reader);
+		close(b->file); /* file_reader is the same one, here or with who took it */
+	close_on_pool(sp, b->file_reader);
 	free(b);
 	unref_spool(sp);
 }
@@ -439,6 +461,7 @@ void ing_spool_free(struct ing_spool *sp)
 	uv_close((uv_handle_t *)ING_TAKE(sp->retry), free_handle);
 	sp->on_memory = NULL;
 	sp->dir = NULL;
+	sp->loop = NULL;
 	ing_spares_done(&sp->spares);
 	unref_spool(sp);
 }
@@ -577,6 +600,8 @@ size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spo
 		b->open = (struct window){.fd = -1}; /* its bytes stay accounted */
 	} else if (b->file_bytes > 0) {
 		*ret_fd = b->file_reader;
+		*ret_held = (struct ing_spool_hold){.spool = b->spool, .file = true};
+		b->spool->refs++;
 		b->file_reader = -1;
 		bytes = b->file_bytes;
 	}
@@ -593,6 +618,10 @@ void ing_spool_release(struct ing_spool_hold *held, int *fd)
 	if (fd != NULL) {
 		gone.fd = *fd;
 		*fd = -1;
+	}
+	if (held->file) {
+		close_on_pool(sp, gone.fd);
+		gone.fd = -1;
 	}
 	if (held->head)
 		sp->head_bytes -= held->bytes;

@@ -15,7 +15,7 @@
  * Memfds are used again (spares.h), up to a sixteenth of the limit beside what is on the account.
  *
  * Owns the descriptors and the pending writes. Loop thread; the copying runs on libuv's pool and
- * uses only what belongs to its window.
+ * uses only what belongs to its window. Files are closed there, too: their blocks are freed then.
  */
 #pragma once
 #include <stdbool.h>
@@ -57,18 +57,20 @@ size_t ing_spool_body_bytes(const struct ing_spool_body *b); /* stored so far */
 bool ing_spool_body_finish(struct ing_spool_body *b);
 const struct ing_error *ing_spool_body_error(const struct ing_spool_body *b); /* or NULL */
 
-/* Memory on the account. To be returned with ing_spool_release(). */
+/* Memory on the account, or a file. To be returned with ing_spool_release(). */
 struct ing_spool_hold {
-	struct ing_spool *spool; /* a reference; NULL when the body is not in memory */
+	struct ing_spool *spool; /* a reference; NULL: of nothing */
 	size_t bytes;
 	bool head; /* of an answer, not a body */
+	bool file; /* not memory but an unlinked file */
 };
-/* Takes and frees b. *ret_fd: memfd (*ret_held has its memory then) or unlinked file, read-only; -1 when
+/* Takes and frees b. *ret_fd: memfd or unlinked file, read-only, to be returned with *ret_held; -1 when
  * the body is empty. A memfd may have other bytes after the body, has other bodies later, and so must
  * not be given to another process. Returns the body's length; of an unfinished or failed one what was
  * stored. */
 size_t ing_spool_body_take(struct ing_spool_body *b, int *ret_fd, struct ing_spool_hold *ret_held);
-/* fd: of the body; taken and set to -1 when it is a memfd. NULL: of a head. */
+/* fd: of the body; taken and set to -1, a file closed on the pool (on this thread after
+ * ing_spool_free()). NULL: of a head. */
 void ing_spool_release(struct ing_spool_hold *held, int *fd);
 /* Sets the memory of an answer's head on the account to `bytes`. Never fails: heads are bounded by
  * fetch.max_header_bytes. Zero-initialise held. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * No room left on the disk, in each phase of a transfer: it ends as worker-error and keeps nothing,
- * and what has come whole stays.
+ * and what has come whole stays. Files of bodies are closed, off the loop.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -33,6 +34,18 @@ ssize_t __wrap_sendfile(int out, int in, off_t *at, size_t bytes)
 		return __real_sendfile(out, in, at, bytes);
 	errno = ENOSPC;
 	return -1;
+}
+
+/* Calls of ours; not libuv's. */
+static int last_closed = -1;
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+
+int __wrap_close(int fd)
+{
+	last_closed = fd;
+	return __real_close(fd);
 }
 
 static void page_small(struct web_conn *c)
@@ -186,6 +199,45 @@ static void an_answer_that_has_come_stays(void **state)
 	client_stop(&c);
 }
 
+static struct ing_exchange *get_file(struct client *c)
+{
+	struct ing_exchange *ex = client_getf(c, "http://127.0.0.1:%u/large", web_port(web));
+	assert_outcome(ex, ING_STATUS_SUCCESS);
+	assert_true(fcntl(ex->body_fd, F_GETFD) >= 0);
+	return ex;
+}
+
+static void a_file_is_closed_on_the_pool(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_settings conf = client_settings();
+	client_start(&c, &conf);
+	struct ing_exchange *ex = get_file(&c);
+	int fd = ex->body_fd;
+	last_closed = -1;
+	ing_exchange_unref(ex);
+	assert_int_equal(last_closed, -1);
+	for (int i = 0; i < 1000 && fcntl(fd, F_GETFD) >= 0; i++)
+		client_turn(&c, 5);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	client_stop(&c);
+}
+
+static void a_file_that_outlives_the_fetch_is_closed_at_once(void **state)
+{
+	(void)state;
+	struct client c;
+	struct ing_fetch_settings conf = client_settings();
+	client_start(&c, &conf);
+	struct ing_exchange *ex = get_file(&c);
+	int fd = ex->body_fd;
+	client_stop(&c);
+	ing_exchange_unref(ex);
+	assert_int_equal(last_closed, fd);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +246,8 @@ int main(void)
 		cmocka_unit_test(those_not_begun_end_too),
 		cmocka_unit_test(a_body_on_its_way_to_the_disk_is_dropped),
 		cmocka_unit_test(an_answer_that_has_come_stays),
+		cmocka_unit_test(a_file_is_closed_on_the_pool),
+		cmocka_unit_test(a_file_that_outlives_the_fetch_is_closed_at_once),
 	};
 	web = web_start(pages, NULL);
 	names = names_start(rows);
