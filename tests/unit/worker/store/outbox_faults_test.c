@@ -125,13 +125,21 @@ static void a_connection_cut_in_the_middle_of_a_batch_is_repeated(void **state)
 	}
 }
 
-/* Another transaction has a row that the batch wants, and wants the row of the fence. */
+/* Another transaction has a row that the batch wants, and wants the row of the fence. The batch is the
+ * one that is ended: it looks for a deadlock 2 s after it began to wait, a second before its
+ * lock_timeout, and the other much later. */
 static void a_deadlock_is_repeated(void **state)
 {
 	(void)state;
-	struct load *l = begin();
+	const char *dsn = cluster_database(&bench_cluster);
+	bench_migrate(dsn);
+	bench_sql(dsn,
+		"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''2s''',"
+		" current_database()); END $$");
+	struct load *l = open_load(dsn, dsn);
 	PGconn *other = PQconnectdb(l->dsn);
 	assert_int_equal(PQstatus(other), CONNECTION_OK);
+	PQclear(PQexec(other, "SET deadlock_timeout = '1h'"));
 	PQclear(PQexec(other, "BEGIN"));
 	PQclear(PQexec(other, "INSERT INTO file_meta (sha1hex) VALUES (lpad('7', 40, '0'))"));
 	put_all(l);
