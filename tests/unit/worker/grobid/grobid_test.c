@@ -141,6 +141,7 @@ static void turn(uint64_t ms)
 {
 	uv_timer_t t;
 	uv_timer_init(&loop, &t);
+	uv_update_time(&loop);
 	uv_timer_start(&t, stop, ms, 0);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	uv_close((uv_handle_t *)&t, NULL);

@@ -643,6 +643,8 @@ void fake_turn(uv_loop_t *loop, uint64_t ms)
 {
 	uv_timer_t t;
 	uv_timer_init(loop, &t);
+	/* A timer counts from the loop's time, which is as old as its last turn. */
+	uv_update_time(loop);
 	uv_timer_start(&t, stop_loop, ms, 0);
 	uv_run(loop, UV_RUN_DEFAULT);
 	uv_close((uv_handle_t *)&t, NULL);
