@@ -36,8 +36,8 @@ ssize_t __wrap_sendfile(int out, int in, off_t *at, size_t bytes)
 	return -1;
 }
 
-/* Calls of ours; not libuv's. */
-static int last_closed = -1;
+/* Calls of ours on the loop's thread; not libuv's, nor the web server's on its own. */
+static _Thread_local int last_closed = -1;
 
 int __real_close(int fd);
 int __wrap_close(int fd);
