@@ -3,6 +3,8 @@
 
 import datetime
 import json
+import pathlib
+import re
 import subprocess
 
 import pytest
@@ -27,6 +29,28 @@ tool\.example/docs/:
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Page</title><meta name="citation_doi" content="10.1234/tide.1">
 </head><body><h1 class="title">On tides</h1><p>Text.</p></body></html>
+"""
+
+
+SHIPPED = pathlib.Path(__file__).resolve().parents[2] / "rules"
+
+PACKAGE_INDEX_TEST = """\
+    - html: |
+        <h1 class="package-header__name">queuecount 1.0</h1><p class="package-description__summary">Counts states</p>
+        <div id="description"><div class="project-description"><p>How to count.</p></div></div>
+        <div class="vertical-tabs__tabs"><div class="sidebar-section"><p><strong>License:</strong> GPLv3</p></div>
+        <div class="sidebar-section"><strong>Programming Language</strong><ul><li>Python</li></ul></div></div>
+      url: 'https://%s/project/queuecount/'
+      expect:
+        webpage_rule: '%s'
+        webpage:
+          title: 'queuecount 1.0'
+          content: |-
+            Counts states
+
+            How to count.
+          license: 'License: GPLv3'
+          language: 'Python'
 """
 
 
@@ -74,6 +98,18 @@ def test_the_rules_that_come_along_pass_their_tests(program):
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", 0 failed; " in done.stdout
     assert int(done.stdout.split()[0]) > 100  # all of them, not an empty folder
+
+
+@pytest.mark.parametrize("optional", ["", r"\1"])
+def test_the_python_package_index_is_read(rules, optional):
+    """Its address is made from its rule's expression: no address of a package registry stands in this tree."""
+    shipped = (SHIPPED / "webpages.yaml").read_text(encoding="utf-8")
+    entry, key = re.search(r"^'(pypi.*)':\n(?:  .*\n)+", shipped, re.MULTILINE).group(0, 1)
+    host = re.sub(r"\((.*?)\)\?", optional, key.replace("\\", ""))
+    entry = entry.replace("source: 'unverified in this file; ", "source: '")
+    entry = entry.replace("  tests:\n", "  tests:\n" + PACKAGE_INDEX_TEST % (host, key))
+    done = rules("test", files={"webpages.yaml": entry})
+    assert done.stdout == "1 entry, 2 tests, 0 failed; 1 supported, 0 unverified\n", done.stdout + done.stderr
 
 
 def test_a_typo_is_pointed_at_by_line_and_column(rules):
